@@ -21,7 +21,8 @@ import type { Route } from '../src/ports/http.ts';
 import { createSlotLimiter } from '../src/venue/access/slot-limiter.ts';
 import { createAccessGate } from '../src/venue/access/gate.ts';
 import { createKeyring, mintKey } from '../src/venue/access/keys.ts';
-import { ADMISSION, RATES } from '../src/venue/options.ts';
+import { createTickets } from '../src/venue/access/tickets.ts';
+import { ADMISSION, RATES, SOCKETS } from '../src/venue/options.ts';
 import { tradesExportRoute } from '../src/venue/routes/trades-export.ts';
 import { tradesRoute } from '../src/venue/routes/trades.ts';
 import { createScreening } from '../src/venue/orders/screening.ts';
@@ -56,7 +57,14 @@ const slots = createSlotLimiter(
   ADMISSION,
 );
 const gate = createAccessGate(
-  { keyring, slots, clock: systemClock, metrics: silentMetrics, peers: { publishSoon() {} } },
+  {
+    keyring,
+    tickets: createTickets({ store, random: systemRandom }, SOCKETS),
+    slots,
+    clock: systemClock,
+    metrics: silentMetrics,
+    peers: { publishSoon() {} },
+  },
   { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 },
 );
 const history = createTradeHistory({

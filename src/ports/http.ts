@@ -79,6 +79,11 @@ export interface AccessGate<Key = ApiKey> {
     apiKey: string | undefined,
     route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
   ): Promise<Authenticated<Key>>;
+  /** As `authenticate`, of a ticket in place of a key. Absent where nothing takes tickets. */
+  redeem?(
+    ticket: string,
+    route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
+  ): Promise<Authenticated<Key>>;
   /** Call after `authenticate`. Throws `ApiError`: 429 over the key's share, 503 when the venue is busy. */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
   /** Counts a client that was disconnected without an answer. */
@@ -107,6 +112,8 @@ export interface SocketListener {
 export interface SocketRoute<Key = ApiKey> {
   path: string;
   keyKinds: readonly RouteKeyKind[];
+  /** Whether web pages of allowed origins may connect, with tickets. */
+  takesTickets?: boolean;
   maxPayloadBytes: number;
   maxPerKey: number;
   open(socket: Socket, key: Key): SocketListener;

@@ -7,6 +7,7 @@ import { EXAMPLE_ADDRESS, EXAMPLE_ASSET } from './wire.ts';
 export const ERROR_STATUS = {
   bad_request: 400,
   unauthorized: 401,
+  ticket_invalid: 401,
   wrong_key_kind: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -130,6 +130,8 @@ export const SOCKETS = {
   maxTotalBufferedBytes: 128 * 1024 * 1024,
   maxPerKey: 100,
   maxFramesPerSecond: 100,
+  /** A ticket opens its WebSocket within this time. */
+  ticketSeconds: 30,
 };
 export type SocketOptions = typeof SOCKETS;
 

@@ -46,6 +46,7 @@ import { createOrderStream } from './stream/order-topics.ts';
 import { createStreamDoor } from './stream/stream.ts';
 import { createSubmitter } from './orders/submit.ts';
 import { createTradeHistory } from './trades/history.ts';
+import { createTickets } from './access/tickets.ts';
 import { createWorkspaces } from './access/workspaces.ts';
 
 export type VenueParts = ReturnType<typeof wireVenue>;
@@ -74,7 +75,9 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     admission.perChain,
     'The chain of this order answers slowly, so nothing was done. Try again shortly.',
   );
-  const gate = createAccessGate({ ...ports, peers, keyring, slots }, rates);
+  const socketOptions = { ...SOCKETS, ...options.sockets };
+  const tickets = createTickets(ports, socketOptions);
+  const gate = createAccessGate({ ...ports, peers, keyring, tickets, slots }, rates);
 
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
   const roster = createRoster({ ...ports, peers, corridors }, breaker);
@@ -132,10 +135,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts },
   );
   const socketRoutes = [
-    createStreamDoor(
-      { ...ports, slots, orders, prices: board, roster, workspaces },
-      { ...SOCKETS, ...options.sockets },
-    ),
+    createStreamDoor({ ...ports, slots, orders, prices: board, roster, workspaces }, socketOptions),
     createLinkDoor({ ...ports, roster, fanOut, levels, liquidity, bondDemands }, options),
   ];
 
@@ -155,6 +155,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       routePreflighter,
       routeRoster,
     },
-    ...{ history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
+    ...{ tickets, history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
   };
 }

@@ -63,6 +63,7 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   },
   { of: /^GET .*\/solvers$/, ask: (_, path) => ({ path: `${path}?status=active&corridor=chain1-chain1` }) },
   { of: /^GET .*\/firmness$/, ask: (_, path) => ({ path: path.replace(':id', 'lp-1') }) },
+  { of: /^POST .*\/ws\/tickets$/, ask: (_, path) => ({ path }) },
   { of: /^GET .*\/pairs$/, ask: (_, path) => ({ path }) },
   {
     of: /^GET .*\/trades$/,

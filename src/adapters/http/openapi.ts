@@ -48,6 +48,8 @@ export interface OpenApi {
 const MEANING: Record<Exclude<ErrorCode, 'body_too_large'>, string> = {
   bad_request: 'The request cannot be read as HTTP, or says something that can never be done.',
   unauthorized: 'No key, or none that is valid: missing, malformed, unknown and revoked ones answer alike.',
+  ticket_invalid:
+    'A WebSocket was opened with a ticket that is unknown, used before or too old. Ask for a new one.',
   wrong_key_kind: 'The key is valid and of another kind than this endpoint takes.',
   not_found: 'There is no such thing, or it is not yours: both answer alike.',
   method_not_allowed: 'The path exists with another method; Allow names it.',
@@ -101,15 +103,17 @@ export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
   `${route.method} ${templated(route.path)}`;
 export const templated = (path: string): string => path.replace(/:([a-zA-Z]+)/g, '{$1}');
 
-export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>): string[] {
-  const codes = [
-    ...ALWAYS,
-    ...(route.params ? ['not_found' as const] : []),
-    ...(route.method === 'GET' || route.method === 'DELETE' ? [] : WITH_BODY),
-    ...(route.errors ?? []),
-  ];
-  return [...new Set([...codes.map((code) => String(ERROR_STATUS[code])), '422'])].sort();
-}
+type Refusing = Pick<Route, 'body' | 'params' | 'errors'>;
+
+const errorCodes = (route: Refusing): ErrorCode[] => [
+  ...ALWAYS,
+  ...(route.params ? ['not_found' as const] : []),
+  ...(route.body ? WITH_BODY : []),
+  ...(route.errors ?? []),
+];
+
+export const errorStatuses = (route: Refusing): string[] =>
+  [...new Set([...errorCodes(route).map((code) => String(ERROR_STATUS[code])), '422'])].sort();
 
 export function openApiDocument(
   title: string,
@@ -231,11 +235,9 @@ function parametersOf(place: 'path' | 'query', { properties = {}, required = [] 
   }));
 }
 
-function describe(status: string, route: Pick<Route, 'params' | 'errors'>, meaning: Meaning): string {
+function describe(status: string, route: Refusing, meaning: Meaning): string {
   if (status === '422') return 'What was sent does not hold; `detail` says where and why.';
-  const codes = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
-    (code) => String(ERROR_STATUS[code]) === status && (status !== '409' || route.errors?.includes(code)),
-  );
+  const codes = errorCodes(route).filter((code) => String(ERROR_STATUS[code]) === status);
   return codes.map((code) => `${code}: ${meaning(code)}`).join(' ');
 }
 

@@ -209,7 +209,9 @@ export async function startHttp<Key extends ApiCaller>(
     done();
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const { route } = request.routeOptions.config as { route?: Route };
+    if (body.length === 0 && route && !route.body) return done(null, undefined);
     const read = readStrictJson(body as Buffer);
     if (read.ok) done(null, read.value);
     else done(read.error);
@@ -297,6 +299,7 @@ export async function startHttp<Key extends ApiCaller>(
     log,
     addressOf: clientAddress,
     maxPerAddress: maxSocketsPerAddress,
+    origins,
   });
   await app.ready();
   const openapi = openApiDocument(title, routes as unknown as readonly Route[], RECORDED.http, {
@@ -376,7 +379,7 @@ function register<Key extends ApiCaller>(
     const caller = await inRequest(request.id, () => gate.authenticate(header(request, 'x-api-key'), route));
     state.caller = caller;
     reply.headers(caller.headers);
-    const wrong = mediaError(request, route.method, length);
+    const wrong = mediaError(request, route, length);
     if (wrong) throw wrong;
     const release = await gate.takeSlot(route.load ?? route.rate, caller.key.id);
     state.release = release;
@@ -452,7 +455,11 @@ function download(
 }
 
 /** Before a slot is taken, and stricter than Fastify's own check of the type, which cannot be turned off. */
-function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {
+function mediaError(
+  request: FastifyRequest,
+  { method, body }: Pick<Route, 'method' | 'body'>,
+  length: number,
+): Error | undefined {
   const {
     'content-encoding': encoding,
     'content-type': type,
@@ -463,9 +470,9 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
       'unsupported_media_type',
       'Content-Encoding is not supported; send the body uncompressed.',
     );
-  if (method === 'GET' || method === 'DELETE')
+  if (!body)
     return length > 0 || transfer !== undefined
-      ? new ApiError('unsupported_media_type', `A ${method} has no body.`)
+      ? new ApiError('unsupported_media_type', `This ${method} has no body.`)
       : undefined;
   const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
   return json ? undefined : notJson();

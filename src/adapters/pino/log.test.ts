@@ -39,6 +39,8 @@ describe('log', () => {
     ['x-api-key', { headers: { 'x-api-key': `fq_test_${CANARY}` } }],
     ['X-API-KEY in an array', { list: [{ 'X-API-Key': CANARY }] }],
     ['key text in a sentence', { note: `refused fq_live_${CANARY} today` }],
+    ['a ticket in a sentence', { note: `refused fq_ticket_${CANARY} today` }],
+    ['a ticket in headers', { headers: { 'sec-websocket-protocol': `firmquote, ${CANARY}` } }],
     ['signature by name', { order: { signature: CANARY } }],
     [
       'signature by shape',

@@ -5,8 +5,8 @@ const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
 
 const SECRET_NAMES =
-  /^(?:xapikey|apikeys?|keytext|authorization|cookie|password|passphrase|passwordfile|secrets?|hmac(?:key)?|mnemonic|private(?:key)?s?|.*privatekey|signature|.*signatures?|permit2lock|eip3009authorization|integritychecksum|rpc|rpcurls?|rpcs|databaseurl|redisurl|raw|rawtransaction)$/;
-const KEY_TEXT = /\bfq_(test|live)_[A-Za-z0-9_-]+/g;
+  /^(?:xapikey|apikeys?|keytext|ticket|secwebsocketprotocol|authorization|cookie|password|passphrase|passwordfile|secrets?|hmac(?:key)?|mnemonic|private(?:key)?s?|.*privatekey|signature|.*signatures?|permit2lock|eip3009authorization|integritychecksum|rpc|rpcurls?|rpcs|databaseurl|redisurl|raw|rawtransaction)$/;
+const KEY_TEXT = /\bfq_(test|live|ticket)_[A-Za-z0-9_-]+/g;
 /** Signatures and longer data that may contain one; shown as their length. */
 const LONG_HEX = /0x[0-9a-fA-F]{128,}/g;
 const URL_TEXT = /\b([a-z][a-z0-9+.-]*):\/\/[^\s"'<>)\]}]+/gi;

@@ -113,3 +113,15 @@ test('the background task deletes batch after batch, and keeps what has no limit
   await Promise.all([venue.stop(), maker.stop()]);
   expect(await db.query('select count(*)::int as n from order_event')).toEqual([{ n: 4 }]);
 });
+
+test('tickets: deletes what expired before, used or not, and none that may still be used', async () => {
+  const ticket = (name: string, age: string, used = false) =>
+    db.query(`insert into ws_ticket values ($1, 'k', now() - $2::interval, $3)`, [name, age, used]);
+  await ticket('old', '2 hours');
+  await ticket('old and used', '2 hours', true);
+  await ticket('just expired', '1 second');
+  await ticket('live', '-30 seconds');
+  expect(await letGo(db, 'tickets', Date.now() - DAY_MS / 24, 10)).toBe(2);
+  const left = await db.query<{ sha256: string }>('select sha256 from ws_ticket order by 1');
+  expect(left.map(({ sha256 }) => sha256)).toEqual(['just expired', 'live']);
+});

@@ -2,7 +2,7 @@
 
 import type { Queryable } from './pool.ts';
 
-const RETAINED = ['idempotency', 'events', 'slots', 'explanations'] as const;
+const RETAINED = ['idempotency', 'events', 'slots', 'explanations', 'tickets'] as const;
 export type Kept = (typeof RETAINED)[number];
 
 /** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. */
@@ -23,6 +23,7 @@ const LET_GO: Record<Kept, string> = {
     attempts as (delete from tx_attempt where slot_id in (select id from gone))
     delete from tx_slot where id in (select id from gone) returning 1`,
   explanations: `delete from lp_explanation where ctid = any(array(select ctid from lp_explanation where at_ms < $1 order by at_ms limit $2 for update skip locked)) returning 1`,
+  tickets: `delete from ws_ticket where ctid = any(array(select ctid from ws_ticket where expires_at < to_timestamp($1::bigint / 1000.0) order by expires_at limit $2 for update skip locked)) returning 1`,
 };
 
 export async function letGo(db: Queryable, what: Kept, beforeMs: number, limit: number): Promise<number> {

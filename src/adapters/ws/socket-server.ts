@@ -3,10 +3,18 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import type { ApiCaller, AccessGate, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
+import type {
+  ApiCaller,
+  AccessGate,
+  Authenticated,
+  Socket,
+  SocketRoute,
+  SocketListener,
+} from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
+import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../protocol/api/tickets.ts';
 import { edgeHeaders, headerLines, requestIdOf } from '../http/edge.ts';
 import { inRequest } from '../pino/request-context.ts';
 import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
@@ -28,12 +36,15 @@ export function serveSockets<Key extends ApiCaller>(
     log,
     addressOf,
     maxPerAddress,
+    origins,
   }: {
     socketRoutes: readonly SocketRoute<Key>[];
     gate: AccessGate<Key>;
     log: Log;
     addressOf(request: IncomingMessage): string;
     maxPerAddress: number;
+    /** Of web pages that may connect where tickets are taken. */
+    origins: readonly string[];
   },
 ) {
   const servers = new Map(
@@ -45,6 +56,7 @@ export function serveSockets<Key extends ApiCaller>(
           noServer: true,
           maxPayload: route.maxPayloadBytes,
           perMessageDeflate: false,
+          handleProtocols: chosenProtocol,
           maxFragments: MAX_FRAGMENTS,
           maxBufferedChunks: MAX_BUFFERED_CHUNKS,
         } as ServerOptions),
@@ -80,22 +92,21 @@ export function serveSockets<Key extends ApiCaller>(
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no WebSocket endpoint at this path.');
-    // A browser would send its user's key from any page.
-    if (request.headers.origin !== undefined)
+    const { origin } = request.headers;
+    if (origin !== undefined && !(found.route.takesTickets && origins.includes(origin)))
       throw new ApiError(
         'unauthorized',
-        'Browsers may not connect: connect from a server, without an Origin header.',
+        found.route.takesTickets
+          ? "Web pages of this origin may not connect. The venue's operator lists origins in http.origins."
+          : 'Web pages may not connect: connect from a server, without an Origin header.',
       );
     if (query !== undefined)
       throw new ApiError(
         'bad_request',
-        'A socket takes no parameters. Send the key in the X-API-Key header.',
+        'A socket takes no parameters. Send the key in the X-API-Key header' +
+          `${found.route.takesTickets ? ', or offer a ticket as a subprotocol' : ''}.`,
       );
-    const key = request.headers['x-api-key'];
-    const admission = await gate.authenticate(Array.isArray(key) ? key[0] : key, {
-      keyKinds: found.route.keyKinds,
-      rate: 'socket',
-    });
+    const admission = await admissionOf(request, found.route);
     const slot = `${found.route.path} ${admission.key.id}`;
     if ((perKey.get(slot) ?? 0) >= found.route.maxPerKey)
       throw new ApiError(
@@ -118,6 +129,32 @@ export function serveSockets<Key extends ApiCaller>(
         count(perAddress, address, -1);
       });
     });
+  }
+
+  async function admissionOf(
+    { headers }: IncomingMessage,
+    route: SocketRoute<Key>,
+  ): Promise<Authenticated<Key>> {
+    const door = { keyKinds: route.keyKinds, rate: 'socket' } as const;
+    const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+    const ticket = offered.find((name) => name.startsWith(TICKET_PREFIX));
+    if (ticket !== undefined && route.takesTickets && gate.redeem) {
+      // A browser drops a connection for which the server chose none of its protocols.
+      if (!offered.includes(STREAM_PROTOCOL))
+        throw new ApiError(
+          'bad_request',
+          `Offer two subprotocols: "${STREAM_PROTOCOL}" and the ticket. This ticket was not used.`,
+        );
+      return gate.redeem(ticket, door);
+    }
+    const key = headers['x-api-key'];
+    if (key === undefined && headers.origin !== undefined)
+      throw new ApiError(
+        'unauthorized',
+        'A web page connects with a ticket: POST /api/v1/ws/tickets, then offer ' +
+          `"${STREAM_PROTOCOL}" and the ticket as subprotocols.`,
+      );
+    return gate.authenticate(Array.isArray(key) ? key[0] : key, door);
   }
 
   function serve(
@@ -203,6 +240,12 @@ export function serveSockets<Key extends ApiCaller>(
     },
   };
 }
+
+/** Never the ticket, which would come back to the client in a header. */
+const chosenProtocol = (offered: Set<string>): string | false =>
+  offered.has(STREAM_PROTOCOL)
+    ? STREAM_PROTOCOL
+    : ([...offered].find((name) => !name.startsWith(TICKET_PREFIX)) ?? false);
 
 function gathering(stream: Duplex): (bytes: number) => void {
   let gathered = 0;

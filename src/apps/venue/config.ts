@@ -250,6 +250,8 @@ const zVenueFields = z.strictObject({
     maxTotalBufferedBytes: zCount(SOCKETS.maxTotalBufferedBytes),
     maxPerKey: zCount(SOCKETS.maxPerKey),
     maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
+    /** A ticket (POST /api/v1/ws/tickets) opens its WebSocket within this time. */
+    ticketSeconds: z.int().min(5).max(300).default(SOCKETS.ticketSeconds),
   }),
   /** Requests beyond these limits get 429 or 503. */
   admission: zSection({

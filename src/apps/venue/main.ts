@@ -54,6 +54,9 @@ import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
 import { badConfig } from '../bad-request.ts';
 
+/** An expired ticket is kept so long, so that its refusal can say why. */
+const TICKET_DAYS = 1 / 24;
+
 type ProcessRole = 'api' | 'worker' | 'all';
 
 export interface VenueGround {
@@ -246,7 +249,7 @@ async function openWorker(
   const { idempotencyDays, slotDays, eventDays } = config.retention;
   const retaining = startRetention(
     { db, clock: systemClock, log, metrics },
-    { idempotency: idempotencyDays, slots: slotDays, events: eventDays },
+    { idempotency: idempotencyDays, slots: slotDays, events: eventDays, tickets: TICKET_DAYS },
   );
   life.onStop('retention', () => retaining.stop());
   const transmitter = openTransmitter(config, outbound, secrets);

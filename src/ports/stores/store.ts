@@ -189,6 +189,15 @@ export interface KeyStore {
   listKeys(): Promise<ApiKey[]>;
 }
 
+export interface TicketStore {
+  /** When it expires, Unix ms. */
+  addTicket(ticket: { sha256: string; keyId: string; lifeMs: number }): Promise<number>;
+  /** Spends the ticket: of all calls, at most one gets its key. */
+  useTicket(
+    sha256: string,
+  ): Promise<{ kind: 'fresh'; key: ApiKey } | { kind: 'used' | 'expired' | 'unknown' }>;
+}
+
 export interface WorkspaceStore {
   workspace(id: string): Promise<Workspace | undefined>;
   putWorkspace(workspace: Workspace): Promise<void>;

@@ -2,7 +2,7 @@
 
 import type { DeliveryStore } from './deliveries.ts';
 import type { MemberStore } from './members.ts';
-import type { EventStore, KeyStore, OrderStore, SolverStore, WorkspaceStore } from './store.ts';
+import type { EventStore, KeyStore, OrderStore, SolverStore, TicketStore, WorkspaceStore } from './store.ts';
 import type { FirmnessStore } from './firmness.ts';
 import type { TradeStore, TradeUpkeep } from './trades.ts';
 import type { TravelRuleStore } from './travel-rule.ts';
@@ -11,6 +11,7 @@ export interface VenueStore
   extends
     TravelRuleStore,
     KeyStore,
+    TicketStore,
     WorkspaceStore,
     MemberStore,
     SolverStore,

@@ -16,6 +16,7 @@ import {
   zSubscribed,
   zUnsubscribed,
 } from './events.ts';
+import { STREAM_PROTOCOL } from './tickets.ts';
 import {
   LINK_HEARTBEAT_SECONDS,
   LINK_MAX_PAYLOAD_BYTES,
@@ -80,6 +81,7 @@ const LINK: Record<string, string> = {
 };
 
 const KEY = { $ref: '#/components/securitySchemes/apiKey' };
+const TICKET = { $ref: '#/components/securitySchemes/ticket' };
 
 export function asyncApiDocument({
   title,
@@ -124,7 +126,7 @@ export function asyncApiDocument({
     info: {
       title: `${title}: streams`,
       version: '1',
-      description: `JSON text frames, one message each. Send the key in the X-API-Key header of the upgrade request, never in the URL; browsers (an Origin header) are refused. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and clients that read too slowly with ${CLOSE.tryLater}: reconnect and resume. A venue or replica that restarts closes with ${CLOSE.restarting}: reconnect immediately and resume at another replica.`,
+      description: `JSON text frames, one message each. Send the key in the X-API-Key header of the upgrade request, never in the URL. Web pages, which cannot, open the event stream with a ticket of POST /api/v1/ws/tickets, if the venue lists their origin. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and clients that read too slowly with ${CLOSE.tryLater}: reconnect and resume. A venue or replica that restarts closes with ${CLOSE.restarting}: reconnect immediately and resume at another replica.`,
     },
     defaultContentType: 'application/json',
     servers: {
@@ -132,7 +134,7 @@ export function asyncApiDocument({
         host: '{host}',
         protocol: 'wss',
         variables: { host: { default: 'localhost:8080', description: 'The host of the HTTP API.' } },
-        security: [KEY],
+        security: [KEY, TICKET],
       },
     },
     channels: {
@@ -171,7 +173,15 @@ export function asyncApiDocument({
       ),
     },
     components: {
-      securitySchemes: { apiKey: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' } },
+      securitySchemes: {
+        apiKey: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' },
+        ticket: {
+          type: 'httpApiKey',
+          in: 'header',
+          name: 'Sec-WebSocket-Protocol',
+          description: `For the event stream only: new WebSocket(url, ["${STREAM_PROTOCOL}", ticket]) with a fresh ticket of POST /api/v1/ws/tickets. The venue chooses "${STREAM_PROTOCOL}". A ticket opens one stream, within seconds; then, and when it is late, the answer is 401 ticket_invalid.`,
+        },
+      },
       schemas: components.schemas,
     },
   };

@@ -7,6 +7,7 @@ import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from './slot-limiter.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';
+import type { Tickets } from './tickets.ts';
 import type { RateOptions } from '../options.ts';
 import type { PeerPublisher, PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
@@ -25,11 +26,17 @@ export interface VenueAccessGate extends AccessGate {
 export function createAccessGate(
   {
     keyring,
+    tickets,
     slots,
     clock,
     metrics,
     peers,
-  }: Pick<VenueDeps, 'clock' | 'metrics'> & { keyring: Keyring; slots: SlotLimiter; peers: PeerPublisher },
+  }: Pick<VenueDeps, 'clock' | 'metrics'> & {
+    keyring: Keyring;
+    tickets: Tickets;
+    slots: SlotLimiter;
+    peers: PeerPublisher;
+  },
   rates: RateOptions,
 ): VenueAccessGate {
   const burst = rates.burst;
@@ -46,7 +53,9 @@ export function createAccessGate(
   const refused = metrics.counter(
     'firmquote_venue_refused_total',
     'Requests refused at the gate, and clients disconnected',
-    { why: ['rate_key', 'rate_address', 'unauthorized', 'wrong_key_kind', 'connections', 'unread'] },
+    {
+      why: ['rate_key', 'rate_address', 'unauthorized', 'ticket', 'wrong_key_kind', 'connections', 'unread'],
+    },
   );
 
   function limited(take: Take, why: string): never {
@@ -84,6 +93,13 @@ export function createAccessGate(
       if (!take.ok) limited(take, 'rate_address');
     },
     authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),
+    async redeem(ticket, door) {
+      const key = await tickets.redeem(ticket).catch((error: unknown) => {
+        if (error instanceof ApiError) refused.add({ why: 'ticket' });
+        throw error;
+      });
+      return limitByKey(key, door);
+    },
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     turnedAway: (why) => refused.add({ why }),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),

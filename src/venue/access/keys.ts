@@ -3,6 +3,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../../domain/hex.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
+import type { Random } from '../../ports/random.ts';
 import type { VenueDeps } from '../deps.ts';
 import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
@@ -13,12 +14,15 @@ const LOOKUP_LENGTH = 8;
 
 export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | 'revokedAtMs'>;
 
+/** 256 bits as 43 characters. */
+export const newSecret = (random: Random): string =>
+  Buffer.from(hexToBytes(random.bytes32())).toString('base64url');
+
 export function mintKey(
   { random, clock }: Pick<VenueDeps, 'random' | 'clock'>,
   key: NewKey,
 ): { text: string; record: ApiKey } {
-  const secret = Buffer.from(hexToBytes(random.bytes32())).toString('base64url');
-  const text = `fq_${key.mode}_${secret}`;
+  const text = `fq_${key.mode}_${newSecret(random)}`;
   return {
     text,
     record: {

@@ -18,13 +18,14 @@ import { preflightRoute } from './preflight.ts';
 import { quotesRoute } from './quotes.ts';
 import { solversRoute } from './solvers.ts';
 import { submitRoute } from './submit.ts';
+import { ticketsRoute } from './tickets.ts';
 import { tradeRoute } from './trade.ts';
 import { tradesExportRoute } from './trades-export.ts';
 import { tradesRoute } from './trades.ts';
 
 export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
   const { quoter, router, submitter, preflighter, routePreflighter, routeRoster } = parts;
-  const { networks: chains, markets, history, roster, workspaces, firmness } = parts;
+  const { networks: chains, markets, tickets, history, roster, workspaces, firmness } = parts;
   const solvers = { roster, workspaces, chains };
   return [
     quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
@@ -41,6 +42,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/solvers', 'roster'),
     firmnessRoute({ firmness, roster, workspaces }),
+    ticketsRoute({ tickets }),
     tradesRoute({ history }),
     tradesExportRoute({ history }),
     tradeRoute({ history }),

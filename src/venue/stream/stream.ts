@@ -337,6 +337,7 @@ export function createStreamDoor(
   return {
     path: EVENTS_PATH,
     keyKinds: ['service', 'workspace'],
+    takesTickets: true,
     maxPayloadBytes: EVENTS_MAX_PAYLOAD_BYTES,
     maxPerKey,
     open,

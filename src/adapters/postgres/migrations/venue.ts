@@ -6,6 +6,7 @@ import { EVENT_MIGRATIONS } from './events.ts';
 import { FIRMNESS_MIGRATIONS } from './firmness.ts';
 import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
+import { TICKET_MIGRATIONS } from './tickets.ts';
 import { TRADE_MIGRATIONS } from './trades.ts';
 import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
@@ -135,4 +136,5 @@ create index idempotency_age on idempotency (created_at_ms);
   ...TRADE_MIGRATIONS,
   ...DELIVERY_MIGRATIONS,
   ...FIRMNESS_MIGRATIONS,
+  ...TICKET_MIGRATIONS,
 ];

@@ -9,6 +9,7 @@ import { createFirmnessStore } from './firmness-store.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createOrderStore } from './order-store.ts';
 import { createTradeStore } from '../trades/trade-store.ts';
+import { createTicketStore } from './ticket-store.ts';
 import { createTravelRuleStore } from './travel-rule-store.ts';
 import type { Database } from '../pool.ts';
 import {
@@ -28,6 +29,7 @@ export function createVenueStore(db: Database): VenueStore {
     ...createTravelRuleStore(db),
     ...createEventStore(db),
     ...createFirmnessStore(db),
+    ...createTicketStore(db),
     trades: createTradeStore(db),
 
     findKey: (lookup) =>
