@@ -392,6 +392,12 @@ describe('every lock', () => {
             action['tx']['data'] as unknown as Hex,
           );
       expect(await v.chain.port.orderStatus(submitted.json['id'] as unknown as Hex)).toBe('claimed');
+      // Mined and not final yet: nobody is told to send it again.
+      const sent = await v.call('POST', '/api/v1/rfq/orders/preflight', {
+        key,
+        body: { quoteResponse: candidate },
+      });
+      expect([sent.status, sent.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_already_used']);
     } finally {
       v.relayer.healthy = true;
     }

@@ -6,7 +6,7 @@
 
 import { MAX_UINT256, mulDivUp } from '../../domain/amount.ts';
 import { nativeTokenUnitsUp } from '../../domain/chain.ts';
-import type { Hex } from '../../domain/hex.ts';
+import type { Bytes32, Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { OrderStore } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
@@ -16,6 +16,7 @@ import type {
   PreflightRequest,
   PreflightResponse,
 } from '../../protocol/api/preflight.ts';
+import type { OrderStatusResponse } from '../../protocol/api/status.ts';
 import type { RouterPreflightRequest } from '../../protocol/api/router.ts';
 import {
   approveCall,
@@ -109,6 +110,9 @@ export function createPreflighter({
     if (await alreadySubmitted(opened)) {
       // The order is the venue's to follow, its transaction the taker's to send.
       const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
+      // The order shows a broadcast only once it is final. Sent again, or too late, it would cost gas in vain.
+      if (taker.nonceUsed || chainNow(clock, port) > opened.order.fillDeadline)
+        throw submittedBefore(opened.orderId, 'pending');
       const { nextActions, ...plan } = await broadcastPlan(port, opened, taker, submitTo);
       const left = nextActions.filter(({ purpose }) => purpose !== 'orderSignature');
       return { ...plan, ready: false, nextActions: left };
@@ -143,11 +147,7 @@ export function createPreflighter({
       const { status, stage, sent } = progressOf(taken);
       if (taken.executionMode === 'walletBroadcast' && stage === 'awaiting_escrow' && sent.length === 0)
         return true;
-      throw invalid(
-        'quote_already_used',
-        ['body', 'quoteResponse', 'quoteId'],
-        `This quote was submitted: order ${orderId} is ${status}. GET …/orders/{id} follows it; ask for a new quote to trade again.`,
-      );
+      throw submittedBefore(orderId, status);
     }
     const legs = parentOrderId === null ? [] : await store.nextLegs(parentOrderId);
     if (legs.some((leg) => progressOf(leg).status !== 'failed')) throw legTaken();
@@ -380,6 +380,13 @@ export function createPreflighter({
 
   return { plan, planFor };
 }
+
+const submittedBefore = (orderId: Bytes32, status: OrderStatusResponse['status']) =>
+  invalid(
+    'quote_already_used',
+    ['body', 'quoteResponse', 'quoteId'],
+    `This quote was submitted: order ${orderId} is ${status}. GET …/orders/{id} follows it; ask for a new quote to trade again.`,
+  );
 
 function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
   if (asked === undefined || asked === choice.lock) return choice;

@@ -144,6 +144,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     // Where settling costs the whole amount nothing can be quoted. The solvers say how much they want.
     const worthless = asked.side === 'exactInput' && asked.relayFee >= asked.amount;
     const replies = worthless ? { ...answered, quotes: [], partials: [] } : answered;
+    if (worthless) for (const { session, quote } of answered.quotes) fanOut.tell(session, 'amount', quote);
     for (const offer of replies.partials)
       if (!isInTime(asked, offer)) fanOut.tell(offer.session, 'times', offer.partial);
     const { matching, verified, invalid } = rankAndVerify(

@@ -1,7 +1,6 @@
 /** One look at one order: read the chains, record facts, plan, run the next step. */
 
 import { type Fact, type Failure, FAILURE_CODES } from '../../../domain/fact.ts';
-import { crossLandingSeconds } from '../../../domain/chain.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
 import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
@@ -65,13 +64,13 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
 
   function decide({ record, progress }: OpenOrder, { nonceGone, timeOf }: ChainObservation): SettlementPlan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
-    const { order, executionMode, amountUsd } = record;
+    const { order, executionMode, validUntil } = record;
     const origin = views.get(Number(order.originChainId))?.chain.chain;
-    // Half of the margin that is there for depth, and all that the value adds to it.
+    // Half of the margin that is there for depth, and all that the quote was given for its value.
     const openReserveSeconds =
       origin === undefined
         ? 0
-        : crossLandingSeconds(origin, amountUsd ?? undefined) - Math.ceil(origin.landingMarginSeconds / 2);
+        : Math.max(0, order.fillDeadline - validUntil - Math.ceil(origin.landingMarginSeconds / 2));
     return plan({ order, progress, executionMode, openReserveSeconds, timeOf });
   }
 
