@@ -26,6 +26,7 @@ import { account, ATTESTERS, type Devnet, startDevnet, type TestChain } from '..
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, willingAttesters } from '../support/lp-trades.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { puppetFeed } from '../support/puppet-feed.ts';
 import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 import { type Settling, startSettling } from '../support/settling.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
@@ -38,10 +39,14 @@ const FINALITY: readonly FinalityStep[] = [
 ];
 const FINALIZED = 64n;
 
+const heightOf = async ({ anvil }: TestChain): Promise<bigint> =>
+  BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
+
 /** Until the port has seen it. */
-async function mined({ anvil, port }: TestChain, blocks: number): Promise<bigint> {
+async function mined(chain: TestChain, blocks: number): Promise<bigint> {
+  const { anvil, port } = chain;
   await anvil.mine(blocks);
-  const height = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
+  const height = await heightOf(chain);
   await expect.poll(() => port.head()?.number ?? 0n).toBeGreaterThanOrEqual(height);
   return height;
 }
@@ -125,9 +130,9 @@ describe('a chain and its attester', () => {
       await expect
         .poll(async () => {
           await c.anvil.mine(1);
-          const [head, final] = [c.port.head()?.number ?? 0n, c.port.finalNumber(value) ?? 0n];
+          const final = c.port.finalNumber(value) ?? 0n;
           // The tag is read with a head, at most once a second.
-          return final >= height - FINALIZED && final <= head - FINALIZED;
+          return final >= height - FINALIZED && final <= (await heightOf(c)) - FINALIZED;
         })
         .toBe(true);
   });
@@ -146,7 +151,7 @@ describe('a chain and its attester', () => {
         return proxy.faulted('eth_getBlockByNumber') - before;
       })
       .toBeGreaterThan(1);
-    expect(two.finalNumber(undefined)).toBeLessThanOrEqual((two.head()?.number ?? 0n) - FINALIZED);
+    expect(two.finalNumber(undefined)).toBeLessThanOrEqual((await heightOf(c)) - FINALIZED);
     proxy.heal();
   });
 
@@ -180,6 +185,7 @@ describe('an LP', () => {
   let proxy: RpcProxy;
   let byProxy: EvmChain;
   let generation = 0;
+  const dollar = puppetFeed('dollar', { USDUSD: 1 });
   /** Attesters sign while this is true. */
   let willing = true;
   const proofs: Attestations = {
@@ -200,8 +206,13 @@ describe('an LP', () => {
       schema: 'lp_finality',
       config: lpConfig(devnet, owner.address, {
         quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
+        prices: {
+          USD: { sources: [{ feed: 'dollar', symbol: 'USDUSD' }], maxAgeMs: 1_000 },
+          ETH: { fixed: '2500' },
+        },
         reconcileSeconds: 1,
       }),
+      more: { feeds: [dollar] },
       transactors: await testTransactors({
         devnet: seen,
         postgres,
@@ -249,6 +260,11 @@ describe('an LP', () => {
       ...{ from: from.chain, to: to.chain, give: from.usdc, take: to.usdc },
       ...{ amount: amount * USDC, taker: taker.address },
     });
+  /** Holds expire by the clocks of both chains. The tag is read with a head, at most once a second. */
+  async function blockByBlock(): Promise<void> {
+    await Promise.all([from.anvil.mine(1), to.anvil.mine(1)]);
+    await new Promise((done) => setTimeout(done, 1_100));
+  }
   const awardFor = async (id: Hex) => (await lp.awards()).find(({ orderId }) => orderId === id);
 
   test.each([
@@ -275,6 +291,24 @@ describe('an LP', () => {
     });
   });
 
+  test('fills a small order at depth, although its price has gone since the award', async () => {
+    const trade = await takeQuote(devnet, venue, taker, asks(1_000n));
+    venue.send({ type: 'award', ...awardOf(trade) });
+    await eventually(async () => (await awardFor(trade.id))?.stage === 'committed');
+    dollar.say('USDUSD', undefined);
+    await eventually(async () => (await venue.ask(asks(1_000n))).type === 'decline');
+    await from.send(keeper.address, from.chain.escrow, openForCall(trade.order, trade.funding));
+    const height = await mined(from, 2);
+    await eventually(async () => ['filled', 'finalised'].includes((await awardFor(trade.id))?.stage ?? ''));
+    // Nothing else moves this chain: the final block of a large order is still far below.
+    expect((await heightOf(from)) - height).toBeLessThan(FINALIZED);
+    dollar.say('USDUSD', 1);
+    await eventually(async () => {
+      await to.anvil.mine(1);
+      return (await venue.ask(asks(1_000n))).type === 'quote';
+    });
+  });
+
   test('declines what the venue leaves too little time to fill', async () => {
     const rfq = asks(30_000n);
     const declined = await venue.ask({ ...rfq, skeleton: { ...rfq.skeleton, landingMarginSeconds: 12 } });
@@ -292,9 +326,12 @@ describe('an LP', () => {
       { do: 'lie', answer: (honest) => ({ ...(honest as object), number: '0x1' }) },
       isFinalized,
     );
+    // More blocks than the venue leaves seconds for, and as many on the other chain, whose clock frees holds.
+    await Promise.all([mined(from, 100), mined(to, 100)]);
     await eventually(async () => {
-      await from.anvil.mine(1);
-      return (await venue.ask(asks(30_000n))).type === 'decline';
+      await blockByBlock();
+      const answer = await venue.ask(asks(30_000n));
+      return answer.type === 'decline' && answer.reason === 'size_above_max';
     });
     expect(await venue.ask(asks(1_000n))).toMatchObject({ type: 'quote' });
     proxy.heal();
@@ -302,7 +339,7 @@ describe('an LP', () => {
 
   test('claims what it has delivered, although after its restart no node names a final block', async () => {
     await eventually(async () => {
-      await from.anvil.mine(1);
+      await blockByBlock();
       return (await venue.ask(asks(30_000n))).type === 'quote';
     });
     willing = false;
@@ -368,6 +405,23 @@ describe('a venue', () => {
     await worker.stop();
     await port.close();
     await proxy.stop();
+  });
+
+  test('opens an order whose value is not known any more: its window was fixed with its quote', async () => {
+    const slow = await startSettling([31_741, 31_742], {
+      finality: [{ aboveUsd: 20_000, tag: 'finalized', seconds: 400 }],
+    });
+    // The escrow is as old as on a real chain.
+    for (const chain of slow.devnet.chains) await mined(chain, 70);
+    await slow.worker();
+    const order = await slow.accept({ dest: slow.there }, { amountUsd: null });
+    await eventually(async () => {
+      // The worker opens what it has seen funded at depth.
+      await slow.mine();
+      await new Promise((done) => setTimeout(done, 500));
+      return (await slow.here.port.orderStatus(order.orderId)) === 'deposited';
+    });
+    await slow.stop();
   });
 
   test('gives a large order across chains the time that its finality takes', async () => {

@@ -64,6 +64,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     const price = bucket && usd(bucket.asset);
     return price && Number((amount * price.num) / (price.den * 10n ** BigInt(bucket.decimals)));
   }
+  /** As the quote was worth when it was signed: a price that has gone since must not delay its fill. */
+  function awardUsd({ orderId, slice }: OpenAward): number | undefined {
+    const notional = ledger.quote(orderId)?.request.notional ?? 0n;
+    return notional > 0n ? Number(notional) / 1e6 : worthUsd(slice.pays);
+  }
   /** "none": the configuration no longer has the pair. */
   const pairOf = ({ slice: { earns, pays } }: Pick<OpenAward, 'slice'>): string =>
     quoting().routes.find(assetId(earns), assetId(pays))?.pairName ?? 'none';
@@ -176,7 +181,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const awardRunner = createAwardRunner(
     {
       ...{ ...common, awards, chains: ports, transactors, proving, metrics: lpMetrics, now },
-      worthUsd: ({ slice }) => worthUsd(slice.pays),
+      worthUsd: awardUsd,
       pairOf,
       tell: (orderId, stage, txHash) => sessions.forEach((each) => each.sendFill(orderId, stage, txHash)),
       failed: quoteEvents.failed,
