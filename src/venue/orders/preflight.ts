@@ -110,7 +110,7 @@ export function createPreflighter({
     if (await alreadySubmitted(opened)) {
       // The order is the venue's to follow, its transaction the taker's to send.
       const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
-      // The order shows a broadcast only once it is final. Sent again, or too late, it would cost gas in vain.
+      // The order shows a broadcast only once it is final. Sent again, or too late, it would only cost gas.
       if (taker.nonceUsed || chainNow(clock, port) > opened.order.fillDeadline)
         throw submittedBefore(opened.orderId, 'pending');
       const { nextActions, ...plan } = await broadcastPlan(port, opened, taker, submitTo);
