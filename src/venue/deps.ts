@@ -12,6 +12,7 @@ import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Screener } from '../ports/screening.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
+import type { WebhookPoster } from '../ports/stores/webhooks.ts';
 import type { Transactor } from '../ports/transactor.ts';
 
 export type Relayer = Pick<Transactor, 'healthy'>;
@@ -28,6 +29,8 @@ export interface VenueDeps {
   /** Without any, addresses are not screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
+  /** Says which addresses webhooks may have. */
+  poster: Pick<WebhookPoster, 'check'>;
   /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
   clock: Clock;

@@ -4,6 +4,8 @@ import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
 import type { MinBond } from './market/min-bond.ts';
+import type { WebhookOptions } from './webhooks/options.ts';
+import type { VaultKey } from './webhooks/vault.ts';
 
 export const CHAIN_DEFAULTS = {
   /** `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
@@ -37,6 +39,9 @@ export interface VenueOptions {
   sockets?: Partial<SocketOptions>;
   admission?: Partial<AdmissionOptions>;
   levels?: Partial<LevelsOptions>;
+  webhooks?: Partial<WebhookOptions>;
+  /** The first encrypts the secrets of webhooks; all decrypt. Without any, there are no webhooks. */
+  webhookKeys?: readonly VaultKey[];
 }
 
 export const ROUTER = { timeoutMs: 700, middles: [] as readonly AssetId[], maxMiddles: 3 };

@@ -30,7 +30,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, chains, clock } = deps;
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
-  const { answerTimes } = parts;
+  const { answerTimes, rosterRecorder } = parts;
   const { slots, liquidity, feeCap, relayFees, board, promisedOutputs, nonceGroups, unsubmitted } = parts;
   let cancelSweep = () => {};
 
@@ -54,12 +54,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
         [keyring, workspaces, roster, orderEvents, tail, relayFees].map((part) => part.start()),
       );
       await peers.start();
-      for (const part of [slots, liquidity, feeCap, board, answerTimes]) part.start();
+      for (const part of [slots, liquidity, feeCap, board, answerTimes, rosterRecorder]) part.start();
       sweep();
     },
     async stop() {
       cancelSweep();
       for (const part of [slots, liquidity, feeCap, relayFees, board]) part.stop();
+      // A restart is no change of the solvers that it disconnects.
+      await rosterRecorder.stop();
       await Promise.all(
         [keyring, workspaces, roster, orderEvents, tail, peers, answerTimes].map((part) => part.stop()),
       );

@@ -48,6 +48,10 @@ import { createSubmitter } from './orders/submit.ts';
 import { createTradeHistory } from './trades/history.ts';
 import { createTickets } from './access/tickets.ts';
 import { createWorkspaces } from './access/workspaces.ts';
+import { createWebhooks } from './webhooks/endpoints.ts';
+import { WEBHOOKS } from './webhooks/options.ts';
+import { createRosterRecorder } from './webhooks/roster-recorder.ts';
+import { createVault } from './webhooks/vault.ts';
 
 export type VenueParts = ReturnType<typeof wireVenue>;
 
@@ -128,6 +132,9 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     openQuotes.close(keyId, group);
     unsubmitted.submitted(group);
   });
+  const vault = createVault(options.webhookKeys ?? []);
+  const webhooks = createWebhooks({ ...ports, vault }, { ...WEBHOOKS, ...options.webhooks });
+  const rosterRecorder = createRosterRecorder({ ...ports, store: ports.store.webhooks, roster });
   const tail = createEventTail(ports);
   const orders = createOrderStream({ ...ports, tail, chains: networks });
   const board = createLevelsBoard(
@@ -156,5 +163,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       routeRoster,
     },
     ...{ tickets, history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
+    ...{ webhooks, rosterRecorder },
   };
 }

@@ -146,7 +146,7 @@ describe('starts', () => {
       await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
     await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
     await writeSecretFile(join(folder, 'secrets', 'attester.password'), `\ufeff${PASSWORD}\r\n`);
-    for (const name of ['seal', 'admin'])
+    for (const name of ['seal', 'admin', 'webhooks'])
       await writeSecretFile(join(folder, 'secrets', name), 'ab'.repeat(32));
     await writeSecretFile(join(folder, 'secrets', 'venue-key'), `fq_test_${'k'.repeat(43)}`);
     // As Docker and Kubernetes mount them; other flows have files of mode 0600.

@@ -78,7 +78,54 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
       path: path.replace(':id', 'w1').replace(':orderId', await order('rfq')),
     }),
   },
+  { of: /^GET .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1') }) },
+  { of: /^POST .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1'), body: NEW_WEBHOOK }) },
+  {
+    of: /^PATCH .*\/webhooks\/:webhookId$/,
+    ask: async (stage, path) => ({
+      path: await ofWebhook(stage, path),
+      body: { description: 'Settlements' },
+    }),
+  },
+  {
+    of: /^POST .*\/rotate$/,
+    ask: async (stage, path) => ({
+      path: await ofWebhook(stage, path),
+      body: { keepPreviousSeconds: 86_400 },
+    }),
+  },
+  {
+    of: /^GET .*\/deliveries$/,
+    ask: async (stage, path) => ({ path: `${await ofWebhook(stage, path)}?state=waiting&limit=2` }),
+  },
+  {
+    of: / .*\/webhooks\/:webhookId.*$/,
+    ask: async (stage, path) => ({ path: await ofWebhook(stage, path) }),
+  },
 ];
+
+const NEW_WEBHOOK = {
+  url: 'https://example.com/firmquote',
+  events: ['order.created', 'order.settled', 'order.failed', 'solver.changed'],
+  description: 'Order events',
+};
+
+/** The path for a webhook with one delivery, which was given up when it was disabled for a moment. */
+async function ofWebhook({ v, keys }: Stage, path: string): Promise<string> {
+  const all = '/api/v1/workspaces/w1/webhooks';
+  const ask = async (method: string, rest: string, body?: unknown): Promise<Json> => {
+    const { status, json, text } = await v.call(method, all + rest, { key: keys.workspace, body });
+    if (status !== 200) throw new Error(`${method} ${all}${rest} answered ${status}: ${text}`);
+    return json;
+  };
+  for (const { id } of (await ask('GET', ''))['webhooks'] as unknown as { id: string }[])
+    await ask('DELETE', `/${id}`);
+  const id = (await ask('POST', '', NEW_WEBHOOK))['webhook']?.['id'] as unknown as string;
+  const delivery = (await ask('POST', `/${id}/test`))['id'] as unknown as string;
+  await ask('PATCH', `/${id}`, { enabled: false });
+  await ask('PATCH', `/${id}`, { enabled: true });
+  return path.replace(':id', 'w1').replace(':webhookId', id).replace(':deliveryId', delivery);
+}
 
 /** Well-formed, but of no account. */
 const NOWHERE = `0x${'12'.repeat(32)}`;
@@ -188,8 +235,15 @@ export async function play(stage: Stage): Promise<Recording> {
           : { path: `${ask.path}${ask.path.includes('?') ? '&' : '?'}colour=red` },
       ),
     );
-    if (statuses.includes('404')) keep('404', await send(v.url, keys[kind], { path: nowhere(route.path) }));
-    if (statuses.includes('409')) keep('409', await race(stage, route));
+    if (statuses.includes('404'))
+      keep('404', await send(v.url, keys[kind], { ...ask, path: nowhere(route.path) }));
+    if (statuses.includes('409'))
+      keep(
+        '409',
+        route.path.endsWith('/orders')
+          ? await race(stage, route)
+          : await repeated(() => send(v.url, keys[kind], ask)),
+      );
     if (statuses.includes('413'))
       keep('413', await send(v.url, keys[kind], { ...ask, body: 'x'.repeat(256 * 1024) }));
     if (statuses.includes('415'))
@@ -259,6 +313,14 @@ async function asked(
     text,
     json: (isJson ? JSON.parse(text) : null) as Json,
   };
+}
+
+/** The same request until it goes no longer together with what is there. */
+async function repeated(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 200) return answer;
+  }
 }
 
 /** The same submission many times together: one that arrives while another runs gets 409. */

@@ -5,6 +5,7 @@
  */
 
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/adapters/http/server.ts';
+import { createWebhookPoster } from '../../src/adapters/outbound/webhooks.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
@@ -17,6 +18,7 @@ import type { FinalityStep } from '../../src/domain/chain.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
+import type { Queue } from '../../src/ports/queue.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 import type { Reference } from '../../src/ports/reference.ts';
 import type { Screener } from '../../src/ports/screening.ts';
@@ -126,6 +128,8 @@ export interface Surroundings {
   metrics?: Metrics;
   screeners?: readonly Screener[];
   reference?: Reference;
+  /** Called with the venue's database; without it, wake-ups are only noted in `woken`. */
+  queue?: (databaseUrl: string) => Queue;
   http?: Partial<HttpOptions>;
 }
 
@@ -144,6 +148,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     log = silentLog,
     metrics = silentMetrics,
     reference = referenceAt({ USD: '1', ETH: '2500' }),
+    queue,
     http = {},
     ...venueOptions
   } = options;
@@ -157,7 +162,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     given ?? startTestPostgres(fsync ? {} : undefined),
   ]);
   return assemble(devnet, postgres, venueOptions, {
-    ...{ seen, routeVenues, screeners, log, metrics, reference, http },
+    ...{ seen, routeVenues, screeners, log, metrics, reference, queue, http },
   });
 }
 
@@ -172,10 +177,11 @@ async function assemble(
     log,
     metrics,
     reference,
+    queue: openQueue,
     http: limits,
   }: Required<
     Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'reference' | 'http'>
-  >,
+  > & { queue: ((databaseUrl: string) => Queue) | undefined },
 ): Promise<TestVenue> {
   const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
@@ -185,7 +191,7 @@ async function assemble(
   const deps: VenueDeps = {
     store,
     bus,
-    queue: {
+    queue: openQueue?.(db.url) ?? {
       wake: async (_topic, id) => void woken.push(id),
       process: async () => {},
       close: async () => {},
@@ -196,6 +202,7 @@ async function assemble(
     reference,
     screeners,
     recovery: createRecovery(),
+    poster: createWebhookPoster({ allowPrivate: true, allowHttp: true, timeoutMs: 5_000 }),
     databaseWaitMs: () => db.waitMs(),
     clock: systemClock,
     random: systemRandom,
@@ -205,6 +212,7 @@ async function assemble(
   const venueOptions: VenueOptions = {
     venueId: 'test',
     sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
+    webhookKeys: [{ id: 'w1', secret: Buffer.alloc(32, 8) }],
     listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
     ...options,
     // An active solver answers however busy the machine is; tests wait for the timeout of silent ones.
@@ -403,6 +411,7 @@ async function assemble(
       await Promise.all(more.map((other) => other.stop()));
       await http.close();
       await venue.stop();
+      await deps.queue.close();
       await bus.close();
       await devnet.stop();
       await postgres.stop();

@@ -16,9 +16,16 @@ import { BlockList, isIP } from 'node:net';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 
 interface OutboundOptions {
-  allowHosts: readonly string[];
-  /** Allows plain http and private addresses, for development and sidecars. */
+  /** undefined: any host. */
+  allowHosts?: readonly string[] | undefined;
+  /** Allows private addresses, for development and sidecars. */
   allowPrivate: boolean;
+  /** Allows plain http. By default like `allowPrivate`. */
+  allowHttp?: boolean;
+  /** Section of the configuration, for messages. */
+  section?: string;
+  /** Keeps connections open for the next request. */
+  keepAlive?: boolean;
 }
 
 interface OutboundRequest {
@@ -28,36 +35,50 @@ interface OutboundRequest {
   body?: string;
   timeoutMs: number;
   maxBytes: number;
+  /** What is longer than `maxBytes` fails, or is not read. */
+  longer?: 'fail' | 'cut';
+}
+
+export interface OutboundAnswer {
+  status: number;
+  body: string;
+  header(name: 'retry-after' | 'date'): string | undefined;
 }
 
 export interface Outbound {
   check(url: string): void;
   /** Throws `UpstreamError`; errors never contain the URL, which may hold a key. */
-  request(request: OutboundRequest): Promise<{ status: number; body: string }>;
+  request(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): void;
 }
 
-export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): Outbound {
-  const allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
+export function createOutbound({
+  allowHosts,
+  allowPrivate,
+  allowHttp = allowPrivate,
+  section = 'outbound',
+  keepAlive = true,
+}: OutboundOptions): Outbound {
+  const allowed = allowHosts && new Set(allowHosts.map((host) => host.toLowerCase()));
   const agents = {
-    'http:': new HttpAgent({ keepAlive: true, maxSockets: 32 }),
-    'https:': new HttpsAgent({ keepAlive: true, maxSockets: 32 }),
+    'http:': new HttpAgent({ keepAlive, maxSockets: 32 }),
+    'https:': new HttpsAgent({ keepAlive, maxSockets: 32 }),
   };
 
   function check(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')))
+    if (!url || (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')))
       throw new OutboundRefused('the address must be an https:// URL');
     if (url.username !== '' || url.password !== '')
       throw new OutboundRefused('the address must not contain a user name or password; use headers');
     const host = hostOf(url);
-    if (!allowed.has(host))
+    if (allowed && !allowed.has(host))
       throw new OutboundRefused(
-        `the host "${host}" is not in the list of allowed hosts (outbound.allowHosts)`,
+        `the host "${host}" is not in the list of allowed hosts (${section}.allowHosts)`,
       );
     if (!allowPrivate && isIP(host) !== 0 && isPrivate(host))
       throw new OutboundRefused(
-        `the host "${host}" is a private address, and outbound.allowPrivate is false`,
+        `the host "${host}" is a private address, and ${section}.allowPrivate is false`,
       );
     return url;
   }
@@ -80,7 +101,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
 
   return {
     check: (url) => void check(url),
-    request({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) {
+    request({ url: text, method, headers = {}, body, timeoutMs, maxBytes, longer = 'fail' }) {
       const url = check(text);
       return new Promise((done, fail) => {
         let sent: ClientRequest | undefined;
@@ -98,17 +119,23 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
         const hear = (response: IncomingMessage) => {
           const parts: Buffer[] = [];
           let total = 0;
+          const end = () => {
+            clearTimeout(timer);
+            done({
+              status: response.statusCode ?? 0,
+              body: Buffer.concat(parts).toString('utf8'),
+              header: (name) => response.headers[name],
+            });
+          };
           response.on('data', (part: Buffer) => {
             total += part.length;
-            if (total > maxBytes) giveUp(`its answer is longer than ${maxBytes} bytes`);
-            else parts.push(part);
+            if (total <= maxBytes) return void parts.push(part);
+            if (longer === 'fail') return giveUp(`its answer is longer than ${maxBytes} bytes`);
+            end();
+            sent?.destroy();
           });
           response.on('error', () => {});
-          response.on('close', () => {
-            if (!response.complete) return giveUp('the connection broke');
-            clearTimeout(timer);
-            done({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') });
-          });
+          response.on('close', () => (response.complete ? end() : giveUp('the connection broke')));
         };
         const secure = url.protocol === 'https:';
         sent = (secure ? httpsRequest : httpRequest)(
@@ -158,7 +185,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last two embed an IPv4 address. BlockList handles IPv4-mapped ones (::ffff:a.b.c.d) itself.
+// Some embed an IPv4 address. BlockList handles IPv4-mapped ones (::ffff:a.b.c.d) itself.
 for (const [net, bits] of [
   ['::', 128],
   ['::1', 128],
@@ -167,6 +194,9 @@ for (const [net, bits] of [
   ['ff00::', 8],
   ['64:ff9b::', 96],
   ['2002::', 16],
+  ['2001::', 32],
+  ['fec0::', 10],
+  ['64:ff9b:1::', 48],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv6');
 

@@ -67,6 +67,17 @@ export async function put(
   await db.query(name === undefined ? text : { name, text }, values);
 }
 
+/** Updates the columns of the given fields, as `put` writes them, of the row with that id. */
+export async function patch(db: Queryable, table: string, id: string, change: object): Promise<void> {
+  const entries = Object.entries(change);
+  if (entries.length === 0) return;
+  const columns = entries.map(([field], at) => `${columnOf(field)} = $${at + 2}`);
+  await db.query(`update ${table} set ${columns.join(', ')} where id = $1`, [
+    id,
+    ...entries.map(([, value]) => toValue(value)),
+  ]);
+}
+
 function toValue(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   const isJson =

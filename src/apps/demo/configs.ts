@@ -118,6 +118,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
     keys: {
       relayer: keyOf(layout, 'relayer'),
       seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }],
+      webhooks: [{ id: 'demo', secret: { file: layout.secret('seal') } }],
     },
     chains: chainsOf(state).map((chain) => ({
       ...chain,
@@ -125,6 +126,8 @@ function venueConfig(state: DemoState, layout: Layout): object {
       batch: state.chains.find(({ id }) => id === chain.id)?.batch ?? null,
     })),
     listedChains: config.listedChains,
+    // Receivers of a demo run on the same machine.
+    webhooks: { allowPrivate: true, allowHttp: true },
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),
     prices: {

@@ -13,6 +13,7 @@ import {
   ROUTER,
   SOCKETS,
 } from '../../venue/options.ts';
+import { WEBHOOKS } from '../../venue/webhooks/options.ts';
 import type { LoadKind } from '../../ports/http.ts';
 import { zAddress, zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
@@ -131,6 +132,13 @@ const zVenueFields = z.strictObject({
         }),
       )
       .min(1),
+    /**
+     * They encrypt the signing secrets of webhooks: the first new ones, all decrypt. Keep an old key until
+     * every secret has been rotated. Without any, workspaces can create no webhooks.
+     */
+    webhooks: z
+      .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,16}$/), secret: zSecretSource }))
+      .default([]),
   }),
   chains: zChains(zVenueChain),
   listedChains: z
@@ -269,6 +277,20 @@ const zVenueFields = z.strictObject({
     maxMarkets: zCount(LEVELS.maxMarkets),
     maxPerSecond: zCount(LEVELS.maxPerSecond),
   }),
+  webhooks: zSection({
+    /** Allows addresses that resolve to private, loopback or link-local ones; for development. */
+    allowPrivate: z.boolean().default(false),
+    allowHttp: z.boolean().default(false),
+    maxEndpoints: zCount(WEBHOOKS.maxEndpoints),
+    timeoutMs: z.int().min(100).max(60_000).default(WEBHOOKS.timeoutMs),
+    firstRetryMs: zCount(WEBHOOKS.firstRetryMs),
+    longestRetryMs: zCount(WEBHOOKS.longestRetryMs),
+    giveUpAfterMs: zCount(WEBHOOKS.giveUpAfterMs),
+    disableAfterMs: zCount(WEBHOOKS.disableAfterMs),
+    endpointsAtOnce: zCount(WEBHOOKS.endpointsAtOnce),
+    deliveriesAtOnce: zCount(WEBHOOKS.deliveriesAtOnce),
+    sweepMs: zCount(WEBHOOKS.sweepMs),
+  }),
   /** Days until rows are deleted; null keeps them. */
   retention: zSection({
     /** An Idempotency-Key must hold for at least one day. */
@@ -276,6 +298,8 @@ const zVenueFields = z.strictObject({
     slotDays: z.int().min(7).nullable().default(90),
     /** A stream cannot resume from before that. */
     eventDays: z.int().min(7).nullable().default(null),
+    /** The log of webhook deliveries. */
+    webhookDays: z.int().min(2).nullable().default(30),
   }),
 });
 

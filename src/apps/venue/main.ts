@@ -35,6 +35,7 @@ import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { WebhookPoster } from '../../ports/stores/webhooks.ts';
 import type { KeySource } from '../config/parts.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
@@ -51,6 +52,7 @@ import { openDexVenues } from './dex.ts';
 import { createReference, wantedPrices } from './reference.ts';
 import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
+import { openPoster, readWebhookKeys, startWebhooks } from './webhooks.ts';
 import { seed } from './seed.ts';
 import { badConfig } from '../bad-request.ts';
 
@@ -130,6 +132,7 @@ export async function runVenue(
       reference,
       routeVenues: openDexVenues(config.dex, byId),
       outbound: openOutbound(config, { life }),
+      poster: openPoster(config, { life }),
     };
 
     const ready: Readiness[] = [];
@@ -161,12 +164,13 @@ interface Parts extends VenueGround {
   reference: Reference;
   routeVenues: RouteVenue[];
   outbound: Outbound;
+  poster: WebhookPoster;
 }
 
 type Senders = ReadonlyMap<number, Transactor>;
 
 async function openApi(
-  { config, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
+  { config, chains, byId, store, bus, queue, reference, routeVenues, outbound, poster, db, ...parts }: Parts,
   relayerAddresses: readonly Address[],
   senders: Senders | undefined,
   metricsUrl: string,
@@ -195,6 +199,7 @@ async function openApi(
       reference,
       screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
       recovery: createRecovery(),
+      poster,
       databaseWaitMs: () => db.waitMs(),
       clock: systemClock,
       random: systemRandom,
@@ -224,7 +229,21 @@ async function openApi(
 }
 
 async function openWorker(
-  { config, role, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
+  {
+    config,
+    role,
+    chains,
+    byId,
+    store,
+    bus,
+    queue,
+    reference,
+    routeVenues,
+    outbound,
+    poster,
+    db,
+    ...parts
+  }: Parts,
   senders: Senders,
   signers: readonly Signer[],
 ): Promise<Readiness[]> {
@@ -246,12 +265,19 @@ async function openWorker(
   const upkeep = createUpkeep({ ...tools, trades: store.trades, prices: createPrices(reference) });
   life.onStop('upkeep of history', () => upkeep.stop());
   upkeep.start();
-  const { idempotencyDays, slotDays, eventDays } = config.retention;
+  const { idempotencyDays, slotDays, eventDays, webhookDays } = config.retention;
   const retaining = startRetention(
     { db, clock: systemClock, log, metrics },
-    { idempotency: idempotencyDays, slots: slotDays, events: eventDays, tickets: TICKET_DAYS },
+    {
+      idempotency: idempotencyDays,
+      slots: slotDays,
+      events: eventDays,
+      webhooks: webhookDays,
+      tickets: TICKET_DAYS,
+    },
   );
   life.onStop('retention', () => retaining.stop());
+  await startWebhooks(config, { store, bus, queue, chains: byId, poster, life, log, metrics, secrets });
   const transmitter = openTransmitter(config, outbound, secrets);
   if (transmitter) {
     const { maxAttempts, firstRetryMs, longestRetryMs, timeoutMs } = config.travelRule;
@@ -303,7 +329,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     throughGas: BigInt(chain.throughGas),
     relayBufferBps: chain.relayBufferBps,
   });
-  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels } = config;
+  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels, webhooks } = config;
   return {
     venueId: config.venueId,
     sealKeys: await Promise.all(
@@ -323,5 +349,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     sockets,
     admission,
     levels,
+    webhooks,
+    webhookKeys: await readWebhookKeys(config, secrets),
   };
 }

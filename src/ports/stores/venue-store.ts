@@ -6,6 +6,7 @@ import type { EventStore, KeyStore, OrderStore, SolverStore, TicketStore, Worksp
 import type { FirmnessStore } from './firmness.ts';
 import type { TradeStore, TradeUpkeep } from './trades.ts';
 import type { TravelRuleStore } from './travel-rule.ts';
+import type { WebhookStore } from './webhooks.ts';
 
 export interface VenueStore
   extends
@@ -20,6 +21,7 @@ export interface VenueStore
     EventStore,
     FirmnessStore {
   readonly trades: TradeStore & TradeUpkeep;
+  readonly webhooks: WebhookStore;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

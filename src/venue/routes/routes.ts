@@ -22,10 +22,11 @@ import { ticketsRoute } from './tickets.ts';
 import { tradeRoute } from './trade.ts';
 import { tradesExportRoute } from './trades-export.ts';
 import { tradesRoute } from './trades.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
   const { quoter, router, submitter, preflighter, routePreflighter, routeRoster } = parts;
-  const { networks: chains, markets, tickets, history, roster, workspaces, firmness } = parts;
+  const { networks: chains, markets, tickets, history, roster, workspaces, firmness, webhooks } = parts;
   const solvers = { roster, workspaces, chains };
   return [
     quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
@@ -46,5 +47,6 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     tradesRoute({ history }),
     tradesExportRoute({ history }),
     tradeRoute({ history }),
+    ...webhookRoutes(webhooks),
   ] as unknown as Route[];
 }

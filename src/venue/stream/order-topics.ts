@@ -2,7 +2,6 @@
 
 import type { Chain } from '../../domain/chain.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   ApiKey,
@@ -13,7 +12,7 @@ import type {
   PlacedEvent,
 } from '../../ports/stores/store.ts';
 import type { EventTail } from './event-tail.ts';
-import { statusResponse } from '../orders/status.ts';
+import { orderEventBody, orderFrame, workspaceFrame } from './order-frame.ts';
 
 export interface StreamClient {
   readonly key: ApiKey;
@@ -88,15 +87,7 @@ export function createOrderStream({
     },
   });
 
-  function bodyOf({ type, seq, occurredAtMs }: OrderEvent, record: OrderRecord): string {
-    return JSON.stringify({
-      type,
-      seq,
-      orderId: record.orderId,
-      occurredAt: toIso(occurredAtMs),
-      data: statusResponse(record, chains, occurredAtMs),
-    }).slice(1);
-  }
+  const bodyOf = (event: OrderEvent, record: OrderRecord): string => orderEventBody(event, record, chains);
 
   async function replayAll(
     follower: Follower,
@@ -187,9 +178,6 @@ export function createOrderStream({
 
 const scopeOf = ({ workspaceId, mode }: { workspaceId: string | null; mode: string }): string =>
   `${mode} ${workspaceId ?? ''}`;
-const workspaceFrame = ({ place }: PlacedEvent, body: string): string =>
-  `{"topic":"orders","cursor":"${place}",${body}`;
-const orderFrame = ({ orderId }: OrderEvent, body: string): string => `{"topic":"orders:${orderId}",${body}`;
 
 function remove<K, V>(from: Map<K, Map<StreamClient, V>>, key: K, client: StreamClient) {
   const members = from.get(key);

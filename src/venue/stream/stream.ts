@@ -1,7 +1,6 @@
 /** The public WebSocket. Subscribing replays missed events, so that the stream agrees with polling. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
-import { toIso } from '../../domain/time.ts';
 import type { Release, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
 import type { ApiKey, KeyMode, OrderStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
@@ -23,6 +22,7 @@ import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';
 import type { RosterEntry, Roster } from '../solvers/roster.ts';
 import type { Joined, OrderStream, StreamClient } from './order-topics.ts';
+import { solverFrame } from './solver-frame.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 
 interface Client extends StreamClient {
@@ -85,12 +85,7 @@ export function createStreamDoor(
     if (rosterListeners.size === 0) return;
     const frameFor = (mode: KeyMode): Buffer | undefined => {
       const data = roster.view(entry, mode);
-      return (
-        data &&
-        Buffer.from(
-          JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data }),
-        )
-      );
+      return data && Buffer.from(solverFrame(data, atMs));
     };
     const frames = { test: frameFor('test'), live: frameFor('live') };
     rosterQueue = rosterQueue

@@ -8,6 +8,7 @@ import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
 import { TICKET_MIGRATIONS } from './tickets.ts';
 import { TRADE_MIGRATIONS } from './trades.ts';
+import { WEBHOOK_MIGRATIONS } from './webhooks.ts';
 import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
 export const VENUE_MIGRATIONS: readonly Migration[] = [
@@ -137,4 +138,5 @@ create index idempotency_age on idempotency (created_at_ms);
   ...DELIVERY_MIGRATIONS,
   ...FIRMNESS_MIGRATIONS,
   ...TICKET_MIGRATIONS,
+  ...WEBHOOK_MIGRATIONS,
 ];

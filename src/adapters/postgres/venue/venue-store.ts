@@ -11,6 +11,7 @@ import { createOrderStore } from './order-store.ts';
 import { createTradeStore } from '../trades/trade-store.ts';
 import { createTicketStore } from './ticket-store.ts';
 import { createTravelRuleStore } from './travel-rule-store.ts';
+import { createWebhookStore } from './webhook-store.ts';
 import type { Database } from '../pool.ts';
 import {
   addKey,
@@ -31,6 +32,7 @@ export function createVenueStore(db: Database): VenueStore {
     ...createFirmnessStore(db),
     ...createTicketStore(db),
     trades: createTradeStore(db),
+    webhooks: createWebhookStore(db),
 
     findKey: (lookup) =>
       select<ApiKey>(db, { name: 'key-find', text: `select ${KEY_COLUMNS} from api_key where lookup = $1` }, [
