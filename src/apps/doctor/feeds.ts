@@ -17,13 +17,14 @@ export interface Group {
 
 const key = ({ feed, symbol }: WantedPrice): string => `${feed} ${symbol}`;
 
-/** Listens until every symbol has arrived, or for so long. */
+/** Listens until every wanted symbol has arrived, or for so long. */
 export async function checkFeeds(
   feeds: readonly Feed[],
   wanted: readonly WantedPrice[],
   groups: readonly Group[],
   patienceMs: number,
 ): Promise<Finding[]> {
+  if (wanted.length === 0) return [];
   const mids = new Map<string, number>();
   const troubles = new Map<string, FeedTrouble>();
   const missing = () => wanted.filter((one) => !mids.has(key(one)));
@@ -45,7 +46,6 @@ export async function checkFeeds(
         reference: ({ source, symbol, price }) => take(source, symbol, Number(price)),
         trouble: (trouble) => void (trouble.kind !== 'connected' && troubles.set(feed.source, trouble)),
       });
-    if (missing().length === 0) resolve();
   });
   for (const feed of feeds) feed.stop();
 

@@ -1,0 +1,12 @@
+/** The wait of the doctor for prices: without any to wait for it ends at once. */
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { checkFeeds } from './feeds.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('without wanted prices no timer keeps the process alive', async () => {
+  expect(await checkFeeds([], [], [], 15_000)).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});
