@@ -20,7 +20,7 @@ import { createFeeds } from '../feeds.ts';
 import { expand, type SecretContext } from '../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
-import { createToolChain, feeCapWei } from '../networks.ts';
+import { createToolChain, feeCapWei, minBaseFeeWei } from '../networks.ts';
 import { toolContext } from '../process.ts';
 import { type VenueConfig, zVenueConfig } from '../venue/config.ts';
 import { wantedPrices } from '../venue/reference.ts';
@@ -183,10 +183,10 @@ async function onNode(
   { secrets }: Tools,
   more: readonly Expected[],
 ): Promise<Finding[]> {
-  const { slug, timeoutMs, feeModel, minBaseFeeGwei, rpcUrls } = section;
+  const { slug, timeoutMs, feeModel, rpcUrls } = section;
   const node = createDeployNode(
     rpcUrls.map((url) => expand(url, secrets)),
-    { timeoutMs, feeModel, minBaseFee: BigInt(Math.round(minBaseFeeGwei * 1e9)) },
+    { timeoutMs, feeModel, minBaseFee: minBaseFeeWei(section) },
   );
   try {
     return [
