@@ -252,6 +252,7 @@ describe('endpoints', () => {
     const chains = [chainSection([wrong, late, narrow, limited, small].map(({ url }) => url))];
     const report = await doctor('attester', { ...attesterConfig(), chains });
     expectRows(report, [
+      ['start', 'chain1', 'failure', /is on chain 1\b/],
       ['endpoint', 'chain1 #0', 'failure', /is of chain 1, not 31671/],
       ['endpoint', 'chain1 #1', 'warning', /blocks behind another one/],
       ['log range', 'chain1 #3', 'warning', /logs of \d blocks/],
@@ -306,6 +307,13 @@ describe('endpoints', () => {
     nodes.forEach((node) => node.heal());
     dated(-3_600);
     expectRows(await doctor('attester', attesterConfig()), [['clock', 'chain1', 'failure', /s old/]]);
+  });
+
+  test('that answer, on a chain on which a process does not start', async () => {
+    const chains = [{ ...chainSection(), feeModel: 'opStack' }];
+    const report = await doctor('attester', { ...attesterConfig(), chains });
+    expectRows(report, [['start', 'chain1', 'failure', /has no GasPriceOracle .* Correct feeModel/]]);
+    expect([report.status, report.of('endpoint', 'chain1 #0')?.verdict]).toEqual([1, 'ok']);
   });
 
   test('of which there is only one', async () => {

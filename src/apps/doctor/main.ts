@@ -32,7 +32,7 @@ import { checkDatabase, checkRedis } from './database.ts';
 import { checkEndpoints } from './endpoints.ts';
 import { checkFeeds, type Group, type WantedPrice } from './feeds.ts';
 import { checkVenue, checkWebhook } from './reach.ts';
-import { attempt, type Finding } from './finding.ts';
+import { attempt, type Finding, ok } from './finding.ts';
 import { checkGas, checkSigner } from './signers.ts';
 import { checkTokens } from './tokens.ts';
 
@@ -49,6 +49,8 @@ const FEED_PATIENCE_MS = 15_000;
 /** Of a settlement that the relayer sends, unsigned. */
 const SETTLE_BYTES = 1_200;
 const CHAIN_TODO = 'Repair the endpoints of the chain first';
+const START_TODO =
+  'No process starts on this chain until then: correct its section of the configuration, or its endpoints';
 
 /** What a kind of process needs beyond its chains. */
 interface Needs {
@@ -130,8 +132,20 @@ async function examine(needs: Needs, tools: Tools): Promise<Finding[]> {
         ),
       ),
     );
-    // Chains that answer nothing are in the rows above; the others are followed for oracles.
-    await Promise.all(chains.map((chain) => chain.start().catch(() => {})));
+    // The chains stay started: price feeds may read oracles on them.
+    const starts = await onEach(
+      chains,
+      'start',
+      async (chain) => {
+        await chain.start();
+        return ok(
+          'start',
+          chain.chain.slug,
+          `follows the chain from block ${chain.head()?.number ?? 'unknown'}`,
+        );
+      },
+      START_TODO,
+    );
     const contracts = await Promise.all(
       needs.chains.map((section) => onNode(section, tools, needs.contracts(section.id))),
     );
@@ -168,6 +182,7 @@ async function examine(needs: Needs, tools: Tools): Promise<Finding[]> {
     );
     return [
       ...endpoints.flat(),
+      ...starts,
       ...contracts.flat(),
       ...(await needs.more(tools, chains)),
       ...stores.flat(),
@@ -203,9 +218,10 @@ async function onEach(
   chains: readonly EvmChain[],
   check: string,
   look: (chain: EvmChain) => Promise<Finding> | Promise<readonly Finding[]> | readonly Finding[],
+  todo = CHAIN_TODO,
 ): Promise<Finding[]> {
   const rows = await Promise.all(
-    chains.map((chain) => attempt(check, chain.chain.slug, async () => look(chain), CHAIN_TODO)),
+    chains.map((chain) => attempt(check, chain.chain.slug, async () => look(chain), todo)),
   );
   return rows.flat();
 }
