@@ -32,6 +32,7 @@ import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { playProvider } from '../support/providers.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
+import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PASSWORD = 'a password for tests';
@@ -46,6 +47,7 @@ let c: TestChain;
 let postgres: TestPostgres;
 let redis: TestRedis;
 let prometheus: Prometheus;
+let venue: TestVenue;
 let nodes: RpcProxy[];
 let prices: { url: string; mid: Record<string, number>; server: Server };
 let attesters: { urls: string[]; stop(): Promise<void> };
@@ -79,12 +81,14 @@ beforeAll(async () => {
   await c.setOperator(LP.address, OPERATOR.address);
   for (const { address } of [c.usdc, c.weth]) await c.deposit(LP.address, address, 1_000_000n);
   attesters = await startAttesters(2);
+  venue = await startTestVenue({ postgres });
 }, 180_000);
 afterEach(async () => {
   for (const undo of after.splice(0).toReversed()) await undo();
 });
 afterAll(async () => {
   await attesters?.stop();
+  await venue?.stop();
   prices?.server.close();
   await Promise.all((nodes ?? []).map((node) => node.stop()));
   await Promise.all([prometheus?.stop(), redis?.stop(), devnet?.stop(), postgres?.stop()]);
@@ -145,7 +149,7 @@ async function lpConfig(): Promise<Config> {
     ...example,
     database: { url: await postgres.server.database('doctor_lp') },
     keys: { operator: key('operator') },
-    venues: [{ name: 'v', url: prices.url.replace('http', 'ws'), apiKey: { file: join(folder, 'secret') } }],
+    venues: [{ name: 'v', url: venue.url.replace('http', 'ws'), apiKey: { file: join(folder, 'secret') } }],
     networks: [chainSection()],
     attesters: { urls: attesters.urls },
     feeds: { one: feed('one'), two: feed('two') },
@@ -406,6 +410,20 @@ describe('keys and accounts', () => {
     ]);
   });
 
+  test('another server where the venue should be', async () => {
+    const venues = [
+      { name: 'v', url: prices.url.replace('http', 'ws'), apiKey: { file: join(folder, 'secret') } },
+      { name: 'w', url: `${venue.url.replace('http', 'ws')}`, apiKey: { file: join(folder, 'secret') } },
+      { name: 'x', url: attesters.urls[0]?.replace('http', 'ws'), apiKey: { file: join(folder, 'secret') } },
+    ];
+    const report = await doctor('lp', { ...(await lpConfig()), venues });
+    expectRows(report, [
+      ['venue', 'v', 'failure', /is not a venue/],
+      ['venue', 'x', 'failure', /answers 404/],
+    ]);
+    expect(report.of('venue', 'w')?.verdict).toBe('ok');
+  });
+
   test('an operator that may spend nothing, or is the owner itself', async () => {
     const limit = (most: bigint) =>
       c.send(LP.address, c.chain.escrow, limitOperatorCall(OPERATOR.address, c.usdc.address, most, 3_600));
@@ -515,7 +533,7 @@ async function redisConfig(policy: string): Promise<void> {
   client.disconnect();
 }
 
-/** Answers below `/NAME/SYMBOL` with a price, and elsewhere with an empty object, as a venue does. */
+/** Answers below `/NAME/SYMBOL` with a price, and elsewhere with an empty object. */
 async function startPrices() {
   const mid: Record<string, number> = { one: 2_500, two: 2_500 };
   const server = createServer(({ url = '' }, response) => {

@@ -6,6 +6,9 @@ import { type Components, createComponents, type JsonSchema } from '../../protoc
 import { API_VERSION } from '../../protocol/api/version.ts';
 import type { RecordedExchange } from '../../protocol/api/recording.ts';
 
+/** Names the API of a venue in its document, by which `firmquote doctor` recognises one. */
+export const VENUE_TITLE = 'firmquote venue';
+
 export interface Parameter {
   name: string;
   in: string;

@@ -34,7 +34,7 @@ import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { createDocument } from './documents.ts';
 import { allowOrigins, edgeHeaders, headerLines, requestIdOf } from './edge.ts';
-import { bodyTooLarge, type OpenApi, openApiDocument } from './openapi.ts';
+import { bodyTooLarge, type OpenApi, openApiDocument, VENUE_TITLE } from './openapi.ts';
 import { isLocalHost } from './local-host.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -123,7 +123,7 @@ export async function startHttp<Key extends ApiCaller>(
     hostNames,
     trustProxy = [],
     origins = [],
-    title = 'firmquote venue',
+    title = VENUE_TITLE,
   }: HttpOptions,
 ): Promise<HttpServer> {
   const safeHeaders = await securityHeaders();

@@ -1,6 +1,7 @@
-/** Addresses that the process sends to: their names resolve, to public addresses, and somebody answers. */
+/** Addresses that the process sends to: their names resolve, to public addresses, and the right server answers. */
 
 import { lookup } from 'node:dns/promises';
+import { VENUE_TITLE } from '../../adapters/http/openapi.ts';
 import { createOutbound, isPrivate } from '../../adapters/outbound/request.ts';
 import { failure, messageOf, ok, type Finding } from './finding.ts';
 
@@ -42,10 +43,13 @@ export async function checkVenue(name: string, url: string): Promise<Finding> {
   const address = new URL('/openapi.json', url.replace(/^ws/, 'http'));
   const todo = 'Check venues.url: the address of the API, as ws:// or wss://';
   try {
-    const { status } = await fetch(address, { signal: AbortSignal.timeout(5_000) });
-    return status < 500
+    const response = await fetch(address, { signal: AbortSignal.timeout(5_000) });
+    if (response.status !== 200)
+      return failure('venue', name, `${address.host} answers ${response.status}`, todo);
+    const document = (await response.json().catch(() => null)) as { info?: { title?: unknown } } | null;
+    return document?.info?.title === VENUE_TITLE
       ? ok('venue', name, `answers at ${address.host}`)
-      : failure('venue', name, `${address.host} answers ${status}`, todo);
+      : failure('venue', name, `the server at ${address.host} is not a venue`, todo);
   } catch {
     return failure('venue', name, `${address.host} does not answer`, todo);
   }
