@@ -500,7 +500,23 @@ test('a Prometheus without the rules, or none', async () => {
   ]);
   const nobody = `http://127.0.0.1:${await freePort()}`;
   expectRows(await doctor('attester', attesterConfig(), '--prometheus', nobody), [
-    ['alerts', 'Prometheus', 'failure', /fetch failed/],
+    ['alerts', 'Prometheus', 'failure', /does not answer/],
+  ]);
+});
+
+test('a Prometheus with a login: the password is sent, and never printed', async () => {
+  const locked = await startPrometheus(['rules.yml'], LOGIN);
+  after.push(locked.stop);
+  const asked = async (password: string) => {
+    const url = locked.url.replace('//', `//${LOGIN.user}:${encodeURIComponent(password)}@`);
+    const report = await doctor('attester', attesterConfig(), '--prometheus', url);
+    expect(JSON.stringify(report.rows)).not.toContain(encodeURIComponent(password));
+    expect(JSON.stringify(report.rows)).not.toContain(password);
+    return report;
+  };
+  expect((await asked(LOGIN.password)).of('alerts', 'Prometheus')).toMatchObject({ verdict: 'ok' });
+  expectRows(await asked('not@this'), [
+    ['alerts', 'Prometheus', 'failure', new RegExp(`${new URL(locked.url).host} answers 401`)],
   ]);
 });
 
@@ -589,21 +605,34 @@ async function startAttesters(count: number) {
   };
 }
 
+const LOGIN = {
+  user: 'ops',
+  password: 'pw@1',
+  /** bcrypt. */
+  hash: '$2y$04$abcdefghijklmnopqrstuuU3JLPM3UigmgxUVY/SRX34aJcrhryka',
+};
+
 interface Prometheus {
   url: string;
   stop(): Promise<void>;
 }
 
 /** With these files of `ops` as rules, and nothing to scrape. */
-async function startPrometheus(rules: readonly string[]): Promise<Prometheus> {
+async function startPrometheus(rules: readonly string[], login?: typeof LOGIN): Promise<Prometheus> {
   const home = await mkdtemp(join(tmpdir(), 'fq-doctor-prometheus-'));
   const port = await freePort();
   const file = join(home, 'prometheus.yml');
   // JSON is YAML.
   await writeFile(file, JSON.stringify({ rule_files: rules.map((name) => join(ROOT, 'ops', name)) }));
+  const web = join(home, 'web.yml');
+  await writeFile(web, JSON.stringify(login ? { basic_auth_users: { [login.user]: login.hash } } : {}));
+  const headers = login && {
+    authorization: `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`,
+  };
   const child: WatchedChild = await spawnWatched(
     'prometheus',
     [
+      `--web.config.file=${web}`,
       `--config.file=${file}`,
       `--storage.tsdb.path=${join(home, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
@@ -612,7 +641,7 @@ async function startPrometheus(rules: readonly string[]): Promise<Prometheus> {
     { cwd: home },
   );
   const url = `http://127.0.0.1:${port}`;
-  while ((await fetch(`${url}/-/ready`).catch(() => undefined))?.status !== 200) {
+  while ((await fetch(`${url}/-/ready`, headers && { headers }).catch(() => undefined))?.status !== 200) {
     if (child.hasExited()) throw new Error('prometheus did not start (apt-get install prometheus)');
     await new Promise((done) => setTimeout(done, 50));
   }

@@ -6,6 +6,8 @@ import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { attempt, failure, ok, type Finding, warning } from './finding.ts';
 
 const CHECK = 'alerts';
+const URL_TODO =
+  'Check --prometheus: the address of its web page, with user and password if it asks for them';
 const RULES = join(PACKAGE_FOLDER, 'ops', 'rules.yml');
 
 interface Loaded {
@@ -38,9 +40,14 @@ export function checkAlerts(prometheus: string | undefined): Promise<Finding[]> 
         );
       const rules = readFileSync(RULES, 'utf8').matchAll(/^\s+- alert: (\S+)$/gm);
       const wanted = [...rules].map(([, name]) => name ?? '');
-      const response = await fetch(new URL('/api/v1/rules?type=alert', prometheus), {
-        signal: AbortSignal.timeout(5_000),
-      });
+      const { host, response } = await askRules(prometheus);
+      if (response?.status !== 200)
+        return failure(
+          CHECK,
+          'Prometheus',
+          `${host} ${response === undefined ? 'does not answer' : `answers ${response.status}`}`,
+          URL_TODO,
+        );
       const { data } = (await response.json()) as { data: { groups: { rules: Loaded[] }[] } };
       const loaded = data.groups.flatMap(({ rules }) => rules);
       const missing = wanted.filter((name) => !loaded.some((rule) => rule.name === name));
@@ -61,6 +68,18 @@ export function checkAlerts(prometheus: string | undefined): Promise<Finding[]> 
         );
       return ok(CHECK, 'Prometheus', `${wanted.length} rules loaded`);
     },
-    'Check --prometheus: the address of its web page',
+    URL_TODO,
   );
+}
+
+/** Sends a login that the URL holds as a header: errors of fetch quote the URL. undefined: no answer. */
+async function askRules(prometheus: string): Promise<{ host: string; response: Response | undefined }> {
+  const url = new URL('/api/v1/rules?type=alert', prometheus);
+  const login = [url.username, url.password].map(decodeURIComponent).join(':');
+  [url.username, url.password] = ['', ''];
+  const response = await fetch(url, {
+    headers: login === ':' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
+    signal: AbortSignal.timeout(5_000),
+  }).catch(() => undefined);
+  return { host: url.host, response };
 }
