@@ -7,6 +7,9 @@ import type { Life } from './process.ts';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
+export const mayPass = (error: unknown): boolean =>
+  error instanceof Error && 'retry' in error && error.retry === 'later';
+
 /** Repeats after errors that may pass (`retry` `later`), with growing pauses. Throws all others. */
 export async function untilUp<T>(
   open: () => Promise<T>,
@@ -16,7 +19,7 @@ export async function untilUp<T>(
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof Error && 'retry' in error && error.retry === 'later')) throw error;
+      if (!mayPass(error)) throw error;
       log.warn({ ...facts, err: error, pauseMs }, `${what} does not answer yet; retrying`);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

@@ -320,6 +320,18 @@ describe('endpoints', () => {
     expect([report.status, report.of('endpoint', 'chain1 #0')?.verdict]).toEqual([1, 'ok']);
   });
 
+  test('that refuse for a while: as a process does, the doctor tries again', async () => {
+    const [node] = nodes as [RpcProxy];
+    const refused = () => node.faulted('eth_call') - before;
+    const before = node.faulted('eth_call');
+    const busy = { do: 'reject', code: -32_005, message: 'request rate limited' } as const;
+    node.fault('eth_call', busy, () => refused() < 6);
+    after.push(() => node.heal());
+    const report = await doctor('attester', { ...attesterConfig(), chains: [chainSection([node.url])] });
+    expect(refused()).toBe(6);
+    expect(report.of('start', 'chain1')).toMatchObject({ verdict: 'ok' });
+  });
+
   test('of which there is only one', async () => {
     const chains = [{ ...chainSection(nodes.slice(0, 1).map(({ url }) => url)), sandbox: false }];
     expectRows(await doctor('attester', { ...attesterConfig(), chains }), [

@@ -22,6 +22,7 @@ import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { createToolChain, feeCapWei, minBaseFeeWei } from '../networks.ts';
 import { toolContext } from '../process.ts';
+import { mayPass } from '../until-up.ts';
 import { type VenueConfig, zVenueConfig } from '../venue/config.ts';
 import { wantedPrices } from '../venue/reference.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
@@ -49,6 +50,7 @@ const FEED_PATIENCE_MS = 15_000;
 /** Of a settlement that the relayer sends, unsigned. */
 const SETTLE_BYTES = 1_200;
 const CHAIN_TODO = 'Repair the endpoints of the chain first';
+const START_PAUSES_MS = [500, 1_000, 2_000];
 const START_TODO =
   'No process starts on this chain until then: correct its section of the configuration, or its endpoints';
 
@@ -137,7 +139,7 @@ async function examine(needs: Needs, tools: Tools): Promise<Finding[]> {
       chains,
       'start',
       async (chain) => {
-        await chain.start();
+        await startPatiently(chain);
         return ok(
           'start',
           chain.chain.slug,
@@ -191,6 +193,18 @@ async function examine(needs: Needs, tools: Tools): Promise<Finding[]> {
   } finally {
     await Promise.all(chains.map((chain) => chain.close()));
   }
+}
+
+/** As a process does, tries again after an error that may pass; but only so often. */
+async function startPatiently(chain: EvmChain): Promise<void> {
+  for (const pauseMs of START_PAUSES_MS)
+    try {
+      return await chain.start();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  await chain.start();
 }
 
 async function onNode(
