@@ -347,7 +347,12 @@ describe('an owner', () => {
     await c.anvil.mine(3);
     const before = await c.port.ledgerBalance(owner.address, c.usdc.address);
     let requests = 0;
-    proxy.play({ refuse: () => undefined, refuseCall: () => undefined, behind: () => (requests += 1) % 2 });
+    proxy.play({
+      needsHead: false,
+      refuse: () => undefined,
+      refuseCall: () => undefined,
+      behind: () => (requests += 1) % 2,
+    });
     // The allowance that the first deposit left is used up, so this one approves again.
     expect(await deposit('1.5')).toMatchObject({ status: 0, stderr: '' });
     expect(await c.port.ledgerBalance(owner.address, c.usdc.address)).toBe(before + 1_500_000n);

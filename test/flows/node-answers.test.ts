@@ -242,6 +242,30 @@ describe.each(Object.keys(PLANS) as ProviderName[])('a plan of %s', (name) => {
   });
 });
 
+test('a provider without old history: another endpoint is asked, and without one its words are told', async () => {
+  const pruned = await startRpcProxy(c.anvil.url);
+  const provider = playProvider('publicnode', { perSecond: 1e6, historyBlocks: 20n });
+  pruned.play(provider);
+  await c.fund(account(1).address);
+  await c.deposit(account(1).address, c.usdc.address, 5n);
+  await c.anvil.mine(30);
+  const [two, alone] = [chainOf(pruned.url, c.anvil.url), chainOf(pruned.url)];
+  await Promise.all([two.start(), alone.start()]);
+  const head = two.head()?.number ?? 0n;
+  const all = await allEvents(head);
+  expect(all.length).toBeGreaterThan(0);
+  expect(await two.events(0n, head)).toEqual(all);
+  expect(await two.events(0n, head, true)).toEqual(all);
+  const logsRefused = provider.counts.history;
+  expect(logsRefused).toBeGreaterThan(0);
+  const order: Hex = `0x${'ab'.repeat(32)}`;
+  expect(await two.orderStatus(order, head - 30n)).toEqual(await c.port.orderStatus(order, head - 30n));
+  expect(provider.counts.history).toBeGreaterThan(logsRefused);
+  await expect(alone.events(0n, head)).rejects.toThrow(/Archive requests require a personal token/);
+  expect(await alone.events(head - 10n, head)).toEqual(await two.events(head - 10n, head));
+  await Promise.all([two.close(), alone.close(), pruned.stop()]);
+});
+
 /** Last, because the followers of the other tests do not believe in a thousand blocks at once. */
 describe('logs', () => {
   const spanOf = ([filter]: readonly unknown[]) => {

@@ -21,7 +21,7 @@ export interface Plan {
   logs: { blocks: bigint; error: (from: bigint, to: bigint) => RpcError; status: number };
   /** The most calls in a batch. */
   batch?: { calls: number; error: RpcError; dress: Dress };
-  /** Older blocks and their state are gone. */
+  /** Logs and state of blocks further below the newest one are gone. */
   history?: { blocks: bigint; error: RpcError };
   missing?: { methods: readonly string[]; error: RpcError };
   /** One request of `every` reaches a node that is `blocks` behind. */
@@ -233,12 +233,22 @@ export interface PlayedProvider extends Provider {
   counts: Record<'rate' | 'logs' | 'batch' | 'history' | 'missing' | 'lag', number>;
 }
 
-/** Plays a plan, with its own `perSecond` unless given. `head` is the newest block of the chain. */
+/** By the place of the block among their parameters. */
+const STATE_AT: Readonly<Record<string, number>> = {
+  eth_call: 1,
+  eth_getBalance: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1,
+  eth_getStorageAt: 2,
+};
+
+/** Plays a plan, with its own `perSecond` and, where it has a limit of history, `historyBlocks` unless given. */
 export function playProvider(
   name: ProviderName,
-  { perSecond, head = () => 0n }: { perSecond?: number; head?: () => bigint } = {},
+  { perSecond, historyBlocks }: { perSecond?: number; historyBlocks?: bigint } = {},
 ): PlayedProvider {
   const plan: Plan = PLANS[name];
+  const history = plan.history && { ...plan.history, blocks: historyBlocks ?? plan.history.blocks };
   const limit = perSecond ?? plan.rate.perSecond;
   const counts = { rate: 0, logs: 0, batch: 0, history: 0, missing: 0, lag: 0 };
   const buckets = new Map<string, { left: number; atMs: number }>();
@@ -258,23 +268,26 @@ export function playProvider(
     return taken;
   }
 
-  function errorOf({
-    method,
-    params = [],
-  }: Call): { kind: 'logs' | 'history' | 'missing'; error: RpcError } | undefined {
+  function errorOf(
+    { method, params = [] }: Call,
+    head: bigint,
+  ): { kind: 'logs' | 'history' | 'missing'; error: RpcError } | undefined {
     if (plan.missing?.methods.includes(method)) return { kind: 'missing', error: plan.missing.error };
+    const isGone = (block: bigint) => history !== undefined && block + history.blocks < head;
+    const state = params[STATE_AT[method] ?? -1];
+    if (history && isNumber(state) && isGone(BigInt(state))) return { kind: 'history', error: history.error };
     if (method !== 'eth_getLogs') return undefined;
     const { fromBlock, toBlock } = params[0] as { fromBlock?: unknown; toBlock?: unknown };
     if (!isNumber(fromBlock) || !isNumber(toBlock)) return undefined;
     const [from, to] = [BigInt(fromBlock), BigInt(toBlock)];
-    if (plan.history && from + plan.history.blocks < head())
-      return { kind: 'history', error: plan.history.error };
+    if (history && isGone(from)) return { kind: 'history', error: history.error };
     return to - from + 1n > plan.logs.blocks ? { kind: 'logs', error: plan.logs.error(from, to) } : undefined;
   }
 
   return {
     counts,
-    refuse(calls, { isBatch, key }) {
+    needsHead: history !== undefined,
+    refuse(calls, { isBatch, key, head }) {
       const { rate, batch } = plan;
       const allowed = take(key, calls.length);
       if (allowed < calls.length) {
@@ -287,16 +300,16 @@ export function playProvider(
         return dressed(batch.dress, batch.error, calls, isBatch);
       }
       const [only] = calls;
-      const refused = !isBatch && only ? errorOf(only) : undefined;
+      const refused = !isBatch && only ? errorOf(only, head) : undefined;
       if (only && refused?.kind === 'logs' && plan.logs.status !== 200) {
         counts.logs += 1;
         return dressed({ as: 'error', status: plan.logs.status }, refused.error, calls, isBatch);
       }
       return undefined;
     },
-    refuseCall(call) {
+    refuseCall(call, head) {
       if (overRate.has(call)) return plan.rate.error;
-      const refused = errorOf(call);
+      const refused = errorOf(call, head);
       if (refused) counts[refused.kind] += 1;
       return refused?.error;
     },

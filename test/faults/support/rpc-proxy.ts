@@ -50,10 +50,15 @@ export interface HttpRefusal {
 
 /** A provider of nodes: what it refuses of each request, by rules of its own. Faults count beside it. */
 export interface Provider {
-  /** `key`: the path of the URL, as providers tell their customers apart. */
-  refuse(calls: readonly Call[], request: { isBatch: boolean; key: string }): HttpRefusal | undefined;
+  /** Whether what it refuses depends on the chain's newest block. */
+  readonly needsHead: boolean;
+  /** `key`: the path of the URL, as providers tell their customers apart. `head`: 0 unless needed. */
+  refuse(
+    calls: readonly Call[],
+    request: { isBatch: boolean; key: string; head: bigint },
+  ): HttpRefusal | undefined;
   /** The error in the answer to one call that was let in. */
-  refuseCall(call: Call): RpcError | undefined;
+  refuseCall(call: Call, head: bigint): RpcError | undefined;
   /** Blocks that the node behind this request lacks. */
   behind(): number;
 }
@@ -232,12 +237,13 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const calls = [body].flat();
       for (const { method } of calls) count(seen, method);
       const isBatch = Array.isArray(body);
-      const refused = provider?.refuse(calls, { isBatch, key: request.url ?? '/' });
+      const head = provider?.needsHead ? await headMinus(0) : 0n;
+      const refused = provider?.refuse(calls, { isBatch, key: request.url ?? '/', head });
       if (refused) {
         response.writeHead(refused.status, refused.headers).end(refused.body);
         return;
       }
-      const errors = new Map(calls.map((call) => [call, provider?.refuseCall(call)]));
+      const errors = new Map(calls.map((call) => [call, provider?.refuseCall(call, head)]));
       const behind = provider?.behind() ?? 0;
       if (behind === 0 && !calls.some((call) => ruleOf(call) || errors.get(call)))
         return await pass(bytes, response);
