@@ -101,7 +101,7 @@ export async function startPublicChain(
   } else await put(token('USDC'), devGasUsdBytecode);
 
   const proxy = await startRpcProxy(anvil.url);
-  const played = playProvider(provider, { perSecond: 200 });
+  const played = playProvider(provider);
   return {
     slug,
     anvil,

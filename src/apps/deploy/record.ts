@@ -28,6 +28,10 @@ type Recorded = NonNullable<Deployment['contracts'][ContractKey]>;
 const recordedOf = (record: Deployment | undefined, { key }: Contract): Recorded | undefined =>
   record?.contracts[key];
 
+/** Whether an earlier run has recorded each of them, which it does once they are `depth` blocks deep. */
+export const namesAll = (record: Deployment | undefined, contracts: readonly Contract[]): boolean =>
+  contracts.every((contract) => recordedOf(record, contract)?.address === contract.address);
+
 /** A record of other contracts is not written over: somebody may have money in them. */
 export function conflictsOf(
   record: Deployment | undefined,
