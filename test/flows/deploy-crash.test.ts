@@ -14,7 +14,7 @@ import { runChain } from '../../src/apps/deploy/run.ts';
 import { type RpcFault, type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { TestAnvil } from '../support/anvil.ts';
-import { startFirmquote } from '../support/command.ts';
+import { type Running, startFirmquote } from '../support/command.ts';
 import {
   codeAt,
   type Deploying,
@@ -45,12 +45,32 @@ afterAll(async () => {
 });
 afterEach(() => node.heal());
 
+/** The first run on a chain has to deploy Permit2 as well. */
+const stepsFrom = (sent: number): number => (sent === 0 ? STEPS : STEPS - 1);
+
+/** Wei per gas, of the next block. */
+const setBaseFee = (wei: number) => chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
+
 const through = (rpcUrl: string, more: object = {}) => ({
   chains: [{ id: chain.chainId, slug: 'one', rpcUrls: [rpcUrl], depth: 0, ...more }],
 });
 
 const start = ({ file }: Deploying, ...words: string[]) =>
   startFirmquote(['deploy', 'run', '--yes', '-c', file, ...words]);
+
+async function whileMining<T>(work: Promise<T>): Promise<T> {
+  const mining = setInterval(() => void chain.mine(), 200);
+  return work.finally(() => clearInterval(mining));
+}
+
+/** A reorganisation removes three of the run's transactions. The run is stopped until the count shows that. */
+async function takeBackThree({ child }: Running, before: number): Promise<void> {
+  child.kill('SIGSTOP');
+  expect((await sentBy(chain)) - before).toBe(STEPS - 1);
+  await chain.rpc('anvil_reorg', [3, []]);
+  expect((await sentBy(chain)) - before).toBe(STEPS - 1 - 3);
+  child.kill('SIGCONT');
+}
 
 async function expectDeployed(deployed: Deploying): Promise<void> {
   const { contracts } = readDeployment(`${deployed.folder}/one.json`);
@@ -75,8 +95,7 @@ describe('killed at each transaction', () => {
   ])('%s', async (name, fault, minedEach) => {
     const killed = await world.parameters(`killed ${minedEach}`, through(node.url));
     const before = await sentBy(chain);
-    // The first of the two has to deploy Permit2 as well.
-    const steps = STEPS - (before === 0 ? 0 : 1);
+    const steps = stepsFrom(before);
     for (let step = 0; step < steps; step += 1) {
       const seen = node.faulted(SEND);
       // Each process gets one transaction further than the one before it.
@@ -103,13 +122,15 @@ describe('killed at each transaction', () => {
   test('while the node keeps it waiting: the next run does not add another', async () => {
     const waiting = await world.parameters('waiting', through(chain.url));
     const before = await sentBy(chain);
+    await setBaseFee(1_000_000_000);
+    await chain.mine();
     await chain.rpc('evm_setAutomine', [false]);
     const first = start(waiting);
     await first.says('sent the transaction to deploy Escrow');
     first.child.kill('SIGKILL');
     await first.ended;
-    // Its fees are no longer the same, and so are its bytes.
-    await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x77359400']);
+    // The second run offers other fees, so its bytes differ. The base fee stays below what the first one offered.
+    await setBaseFee(1_500_000_000);
     const second = start(waiting);
     await second.says(/to deploy Escrow/);
     const pool = await chain.rpc<{ pending: string; queued: string }>('txpool_status');
@@ -219,7 +240,7 @@ test('a transaction whose fees have become too low is sent again with higher one
   });
   await until(async () => lines.length > 0);
   // More than the transaction offers; it waits in the pool.
-  await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(100n * 10n ** 9n).toString(16)}`]);
+  await setBaseFee(100_000_000_000);
   await chain.mine();
   expect(await sentBy(chain)).toBe(before);
   await until(async () => lines.length > 1);
@@ -232,20 +253,35 @@ test('a transaction whose fees have become too low is sent again with higher one
   await expectDeployed(stuck);
 });
 
+test('a run that was killed before the last blocks were deep: the next one waits for that depth', async () => {
+  chain = world.chains[0] as TestAnvil;
+  const young = await world.parameters('young', through(chain.url, { depth: 4 }));
+  const before = await sentBy(chain);
+  const killed = start(young);
+  await killed.says('waiting for 4 more blocks');
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  const next = start(young);
+  await next.says('waiting for 4 more blocks');
+  await takeBackThree(next, before);
+  await until(async () => (await sentBy(chain)) - before === STEPS - 1);
+  expect(await whileMining(next.ended)).toBe(0);
+  await expectDeployed(young);
+  // Everything is on record, and no new block comes.
+  const again = await young.run();
+  expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('everything is deployed')]);
+  expect(again.stdout).not.toContain('waiting for');
+});
+
 test('what a reorganisation takes back is sent again', async () => {
   chain = world.chains[0] as TestAnvil;
   const taken = await world.parameters('taken', through(chain.url, { depth: 4 }));
   const before = await sentBy(chain);
   const run = start(taken);
   await run.says('waiting for 4 more blocks');
-  await chain.rpc('anvil_reorg', [3, []]);
+  await takeBackThree(run, before);
   await until(async () => (await sentBy(chain)) - before === STEPS - 1);
-  const mining = setInterval(() => void chain.mine(), 200);
-  try {
-    expect(await run.ended).toBe(0);
-  } finally {
-    clearInterval(mining);
-  }
+  expect(await whileMining(run.ended)).toBe(0);
   expect((await sentBy(chain)) - before).toBe(STEPS - 1);
   await expectDeployed(taken);
   expect(readDeployment(`${taken.folder}/one.json`).oracle.owner).toBe(SAFE);

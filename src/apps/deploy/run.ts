@@ -17,7 +17,7 @@ import { feeCapWei } from '../networks.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';
-import { conflictsOf, readRecord, writeRecord } from './record.ts';
+import { conflictsOf, namesAll, readRecord, writeRecord } from './record.ts';
 import { lookAt } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
@@ -136,8 +136,10 @@ export async function runChain(
       continue;
     }
     settledAt ??= state.block;
-    // A reorganisation may take back what this run has sent; then it is sent again.
-    if (mined === 0 || state.block - settledAt >= BigInt(chain.depth)) {
+    // A reorganisation may take back what this run has sent, or an earlier one that was killed before it
+    // wrote the record; then it is sent again.
+    const isOld = mined === 0 && namesAll(before, contracts);
+    if (isOld || state.block - settledAt >= BigInt(chain.depth)) {
       const record = await patiently(() => writeRecord(node, config, chain, state, blocks));
       return { record, sign, mined };
     }
