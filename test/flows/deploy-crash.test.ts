@@ -30,6 +30,7 @@ import { until } from '../support/venue.ts';
 const STEPS = 6;
 const KEYS = ['escrow', 'oracle', 'quoteBond', 'batch'] as const;
 const SEND = 'eth_sendRawTransaction';
+const ESTIMATE = 'eth_estimateGas';
 
 let world: DeployWorld;
 let chain: TestAnvil;
@@ -117,6 +118,32 @@ describe('killed at each transaction', () => {
     ]);
     expect((await sentBy(chain)) - before).toBe(steps);
     await expectDeployed(killed);
+  });
+
+  test.each([
+    ['plans', false],
+    ['sends', true],
+  ])('mined after the next run looked at the chain, while it %s: it goes on', async (when, afterPlan) => {
+    const late = await world.parameters(`late ${when}`, through(node.url));
+    const before = await sentBy(chain);
+    const steps = stepsFrom(before);
+    const held = node.faulted(ESTIMATE);
+    await chain.rpc('evm_setAutomine', [false]);
+    const killed = start(late);
+    await killed.says('sent the transaction to deploy');
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const asked = node.calls(ESTIMATE);
+    await late.plan();
+    let skipped = afterPlan ? node.calls(ESTIMATE) - asked : 0;
+    node.fault(ESTIMATE, { do: 'delay', ms: 1_000 }, () => (skipped -= 1) < 0);
+    const next = start(late);
+    await until(async () => node.faulted(ESTIMATE) > held);
+    await chain.rpc('evm_setAutomine', [true]);
+    await chain.mine();
+    expect((await sentBy(chain)) - before).toBe(1);
+    expect([when, await next.ended, (await sentBy(chain)) - before]).toEqual([when, 0, steps]);
+    await expectDeployed(late);
   });
 
   test('while the node keeps it waiting: the next run does not add another', async () => {

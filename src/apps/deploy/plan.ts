@@ -59,7 +59,9 @@ export async function planChain(
   const priced: PricedStep[] = [];
   for (const step of send) {
     const tried =
-      step.ready && problems.length === 0 ? await node.simulate({ ...step, from: sender }) : undefined;
+      step.ready && problems.length === 0
+        ? await node.simulate({ ...step, from: sender }, state.block)
+        : undefined;
     if (tried?.ok === false)
       problems.push({
         what: `${chain.slug} would refuse to ${step.what}: ${tried.reason}`,

@@ -18,7 +18,7 @@ import type { DeployChain, DeployConfig } from './config.ts';
 import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';
 import { conflictsOf, namesAll, readRecord, writeRecord } from './record.ts';
-import { lookAt } from './state.ts';
+import { type DeployState, lookAt } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
 export interface RunOptions {
@@ -57,9 +57,13 @@ export async function runChain(
   const isUsed = async (nonce: number): Promise<boolean> =>
     (await node.nonce(sender, await node.headNumber())) > nonce;
 
-  /** Returns when a transaction with this nonce is mined, this one or another. */
-  async function send(step: Step, nonce: number): Promise<void> {
-    const tried = await patiently(() => node.simulate({ ...step, from: sender }));
+  /**
+   * `state`: what the step was decided by. Returns when a transaction with the nonce of that block is mined,
+   * this one or another.
+   */
+  async function send(step: Step, { nonce, block }: DeployState): Promise<void> {
+    // A later block may already have what an earlier run sent for this step, and there it would revert.
+    const tried = await patiently(() => node.simulate({ ...step, from: sender }, block));
     if (!tried.ok)
       throw new SettlementError(
         `${chain.slug} would refuse to ${step.what}: ${tried.reason}. ${mined === 0 ? 'Nothing was sent' : 'What was mined before stays'}.`,
@@ -132,7 +136,7 @@ export async function runChain(
           { code: 'reverted' },
         );
       settledAt = undefined;
-      await send(step, state.nonce);
+      await send(step, state);
       continue;
     }
     settledAt ??= state.block;

@@ -24,7 +24,7 @@ export interface DeployNode {
   read: ViewCaller;
   fees(): Promise<Fees>;
   rollupFees(): Promise<RollupFees>;
-  simulate(transaction: ContractCall): Promise<Simulation>;
+  simulate(transaction: ContractCall, at: bigint): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;
   /** undefined until it is mined. */
   receipt(hash: Hex): Promise<{ block: bigint; reverted: boolean } | undefined>;
@@ -64,7 +64,7 @@ export function createDeployNode(
       return { baseFee: max(baseFee, minBaseFee), priorityFee };
     },
     rollupFees: createRollupFees(read, oracleHasCode, feeModel),
-    simulate: (transaction) => simulateCall(rpc, transaction),
+    simulate: (transaction, at) => simulateCall(rpc, transaction, at),
     send: (raw) => sendRaw(rpc, raw),
     async receipt(hash) {
       const found = await rpc.request<{ blockNumber: Hex | null; status: Hex } | null>(
