@@ -64,7 +64,7 @@ async function whileMining<T>(work: Promise<T>): Promise<T> {
   return work.finally(() => clearInterval(mining));
 }
 
-/** A reorganisation removes three of the run's transactions. The run is stopped until the count shows that. */
+/** A reorganisation removes three transactions of the run, which is stopped until the count shows that. */
 async function takeBackThree({ child }: Running, before: number): Promise<void> {
   child.kill('SIGSTOP');
   expect((await sentBy(chain)) - before).toBe(STEPS - 1);
@@ -156,7 +156,7 @@ describe('killed at each transaction', () => {
     await first.says('sent the transaction to deploy Escrow');
     first.child.kill('SIGKILL');
     await first.ended;
-    // The second run offers other fees, so its bytes differ. The base fee stays below what the first one offered.
+    // The second run offers other fees, so its bytes differ. The first one's fees still suffice.
     await setBaseFee(1_500_000_000);
     const second = start(waiting);
     await second.says(/to deploy Escrow/);

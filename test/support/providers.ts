@@ -242,7 +242,7 @@ const STATE_AT: Readonly<Record<string, number>> = {
   eth_getStorageAt: 2,
 };
 
-/** Plays a plan, with its own `perSecond` and, where it has a limit of history, `historyBlocks` unless given. */
+/** Plays a plan: with its own `perSecond`, and `historyBlocks` where it limits history, unless given. */
 export function playProvider(
   name: ProviderName,
   { perSecond, historyBlocks }: { perSecond?: number; historyBlocks?: bigint } = {},

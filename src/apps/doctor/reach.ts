@@ -1,4 +1,4 @@
-/** Addresses that the process sends to: their names resolve, to public addresses, and the right server answers. */
+/** Addresses that the process sends to: names resolve to public addresses, and the right server answers. */
 
 import { lookup } from 'node:dns/promises';
 import { VENUE_TITLE } from '../../adapters/http/openapi.ts';
