@@ -1,6 +1,6 @@
 /** The OpenAPI document, from routes, errors and recorded examples. */
 
-import type { Route } from '../../ports/http.ts';
+import type { Route, RouteKeyKind } from '../../ports/http.ts';
 import { ERROR_STATUS, type ErrorCode, REFUSALS, zDetailBody, zErrorBody } from '../../protocol/errors.ts';
 import { type Components, createComponents, type JsonSchema } from '../../protocol/json-schemas.ts';
 import { API_VERSION } from '../../protocol/api/version.ts';
@@ -15,6 +15,7 @@ export interface Parameter {
   required?: boolean;
   description?: string;
   schema?: unknown;
+  example?: unknown;
 }
 
 export interface Content {
@@ -34,6 +35,7 @@ export interface Operation {
   summary?: string;
   description?: string;
   tags?: string[];
+  security?: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content?: Record<string, Content> };
   responses?: Record<string, OpenApiAnswer>;
@@ -41,8 +43,14 @@ export interface Operation {
 
 export interface OpenApi {
   openapi: string;
-  info: { title: string; version: string; description?: string };
-  security?: Record<string, string[]>[];
+  info: {
+    title: string;
+    version: string;
+    description?: string;
+    license?: { name: string; identifier: string };
+  };
+  servers?: { url: string; description: string }[];
+  tags?: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components?: Record<string, Record<string, unknown>>;
 }
@@ -95,11 +103,29 @@ const HEADERS = {
 const ALL = ['X-Request-Id', 'API-Version'] as const;
 const RATE = ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 
-const KINDS: Record<string, string> = {
-  service: 'a service key',
-  workspace: 'a workspace key',
-  solver: 'a solver key',
-  admin: 'the admin key',
+/** What each kind of key is for. All of them go in the header X-API-Key. */
+const KINDS: Record<RouteKeyKind, string> = {
+  service: 'A service key of a workspace: quotes, orders, preflight, roster and pairs.',
+  workspace:
+    'A workspace key: the trade history of its workspace. Its role, `owner`, `admin`, `member` or `viewer`, ' +
+    'decides what of a trade is shown.',
+  solver: 'A solver key: the link between a solver and the venue.',
+  admin: 'The admin key: it manages workspaces, members, keys and solvers.',
+};
+const MODES =
+  ' Keys that begin with `fq_test_` are for the sandbox on this host, those with `fq_live_` for production.';
+
+const TAGS: Record<string, string> = {
+  rfq: 'Firm quotes of LPs and solvers, each filled by one escrow order.',
+  router: 'The same over all liquidity: LPs, DEXes, and routes of several legs.',
+  roster: 'Solvers and LPs, and whether they keep their promises.',
+  trades: 'The trade history of a workspace.',
+  streams: 'Access to the WebSocket streams of `/asyncapi.json`.',
+  workspaces: 'Workspaces: the accounts that keys belong to.',
+  members: 'People of a workspace.',
+  keys: 'API keys.',
+  solvers: 'Onboarding of solvers.',
+  changes: 'Who changed what.',
 };
 
 export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
@@ -141,11 +167,26 @@ export function openApiDocument(
       title,
       version: API_VERSION,
       description: `Firm, escrow-backed quotes: ask, sign, submit, settle.\n\n${errorTable(meaning)}`,
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    security: [{ apiKey: [] }],
+    // Relative to this document: whatever name or proxy it was fetched through is the right one.
+    servers: [
+      { url: '/', description: 'This venue. Test keys meet its sandbox here, live keys production.' },
+    ],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] ?? '' })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      securitySchemes: Object.fromEntries(
+        [...new Set(routes.flatMap(({ keyKinds }) => keyKinds))].map((kind) => [
+          schemeOf(kind),
+          {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: `${KINDS[kind]}${kind === 'admin' ? '' : MODES}`,
+          },
+        ]),
+      ),
       headers: HEADERS,
       schemas: components.schemas,
     },
@@ -166,9 +207,10 @@ function operationOf(
   };
   const headers = (names: readonly (keyof typeof HEADERS)[]) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  const examples = exampleParameters(route.path, example?.request.path);
   const parameters = [
-    ...(route.params ? parametersOf('path', components.of(route.params, 'input')) : []),
-    ...(route.query ? parametersOf('query', components.of(route.query, 'input')) : []),
+    ...(route.params ? parametersOf('path', components.of(route.params, 'input'), examples.path) : []),
+    ...(route.query ? parametersOf('query', components.of(route.query, 'input'), examples.query) : []),
     ...(route.headers ?? []).map(({ name, description, schema }): Parameter => ({
       name,
       in: 'header',
@@ -210,8 +252,9 @@ function operationOf(
   return {
     operationId: operationId(route),
     summary: route.summary,
-    description: `Takes ${route.keyKinds.map((kind) => KINDS[kind] ?? kind).join(' or ')}.`,
+    description: `Takes ${route.keyKinds.map((kind) => (kind === 'admin' ? 'the admin key' : `a ${kind} key`)).join(' or ')}.`,
     tags: [route.tag],
+    security: route.keyKinds.map((kind) => ({ [schemeOf(kind)]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
       requestBody: {
@@ -228,14 +271,37 @@ function operationOf(
   };
 }
 
-function parametersOf(place: 'path' | 'query', { properties = {}, required = [] }: JsonSchema): Parameter[] {
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: place,
-    required: required.includes(name),
-    ...(description !== undefined && { description }),
-    schema,
-  }));
+const schemeOf = (kind: RouteKeyKind): string => `${kind}Key`;
+
+function parametersOf(
+  place: 'path' | 'query',
+  { properties = {}, required = [] }: JsonSchema,
+  examples: Readonly<Record<string, string>>,
+): Parameter[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => {
+    const text = examples[name];
+    const isNumber = schema.type === 'integer' || schema.type === 'number';
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      ...(description !== undefined && { description }),
+      schema,
+      ...(text !== undefined && { example: isNumber ? Number(text) : text }),
+    };
+  });
+}
+
+/** Values of the parameters in a recorded request. */
+function exampleParameters(template: string, recorded = template) {
+  const { pathname, searchParams } = new URL(recorded, 'http://localhost');
+  const values = pathname.split('/');
+  return {
+    path: Object.fromEntries(
+      template.split('/').map((part, at) => [part.replace(/^:/, ''), decodeURIComponent(values[at] ?? '')]),
+    ),
+    query: Object.fromEntries(searchParams),
+  };
 }
 
 function describe(status: string, route: Refusing, meaning: Meaning): string {
