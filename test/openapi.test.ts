@@ -153,7 +153,8 @@ describe('schemas', () => {
         new RegExp(pattern).test('7') &&
         !new RegExp(pattern).test('x'),
     );
-    expect(texts.map(([place]) => place)).toEqual([]);
+    // An opaque cursor.
+    expect(texts.filter(([place]) => !place.endsWith('?before')).map(([place]) => place)).toEqual([]);
   });
 });
 

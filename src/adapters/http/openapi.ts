@@ -121,6 +121,7 @@ const TAGS: Record<string, string> = {
   roster: 'Solvers and LPs, and whether they keep their promises.',
   trades: 'The trade history of a workspace.',
   streams: 'Access to the WebSocket streams of `/asyncapi.json`.',
+  webhooks: "Endpoints that get a workspace's events by POST, and the log of deliveries.",
   workspaces: 'Workspaces: the accounts that keys belong to.',
   members: 'People of a workspace.',
   keys: 'API keys.',

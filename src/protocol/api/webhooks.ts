@@ -93,18 +93,17 @@ export const zWebhook = z
     url: z.string().describe('Where events are posted.'),
     description: z.string().describe('Your own note; empty without one.'),
     events: z.array(zEvent).describe('The events that are sent.'),
-    mode: z
-      .enum(['test', 'live'])
-      .describe(
-        'Of the key that made it: a test endpoint gets sandbox events only, a live one live ones only.',
-      ),
+    mode: zExplained('The mode of the key that made it.', {
+      test: 'it gets events of the sandbox only',
+      live: 'it gets events of production only',
+    }),
     enabled: z.boolean().describe('false: nothing is sent; `disabled` says why.'),
     disabled: z
       .object({
         at: zWhen.describe('When it was disabled.'),
         reason: z.string().describe('Why: by a request, or because every attempt of a day has failed.'),
       })
-      .meta({ id: 'DisabledWebhook' })
+      .meta({ id: 'DisabledWebhook', description: 'When and why an endpoint was disabled.' })
       .nullable()
       .describe('null while it is enabled.'),
     failingSince: zWhen
@@ -206,7 +205,8 @@ export const zDeliveryDetail = zDelivery
 const zPageSize = z
   .string()
   .regex(/^[0-9]{1,9}$/, 'must be a whole number, such as 25')
-  .transform((text) => Math.min(MAX_PAGE, Math.max(1, Number(text))));
+  .transform((text) => Math.min(MAX_PAGE, Math.max(1, Number(text))))
+  .meta({ type: 'integer' });
 
 export const zDeliveriesQuery = z.strictObject({
   state: zState.optional().describe('Only deliveries in this state.'),
