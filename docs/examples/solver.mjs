@@ -45,6 +45,7 @@ const ESCROW = parseAbi([
   'function balanceOf(address account, address token) view returns (uint256)',
   'function pendingWithdrawal(address account, address token) view returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)',
   'function orderStatus(bytes32 orderId) view returns (uint8)',
+  'function isNonceUsed(address user, uint256 nonce) view returns (bool)',
   `function fill(bytes32 orderId, ${OUTPUT} output, uint48 fillDeadline, bytes fillerData) returns (bytes32)`,
 ]);
 const OUTPUTS = parseAbiParameters(`${OUTPUT}[]`);
@@ -65,6 +66,8 @@ const PROOF = {
   ],
 };
 const BPS = 10_000n;
+/** No venue may ask for a longer validity by default. */
+const MAX_VALID_SECONDS = 600;
 
 const chains = new Map(
   Object.entries(config.chains).map(([id, chain]) => [
@@ -88,7 +91,7 @@ const log = (what, facts = {}) =>
 
 /** Ledger balance minus pending withdrawals, by asset. Read in the background, never while quoting. */
 const balances = new Map();
-/** Holds by quoteId: the reserved amount, and until when. */
+/** Holds by quoteId: the reserved amount, until when, and the order that it is for. */
 const promises = new Map();
 /** The newest block time of each chain: a quote's times are at least that. */
 let chainNow = 0;
@@ -219,13 +222,15 @@ async function answer(rfq) {
     skeleton.originChainId === origin.id &&
     skeleton.settler === dest.escrow &&
     skeleton.inputOracle === (across ? origin.oracle : origin.escrow) &&
-    skeleton.outputOracle === (across ? dest.oracle : dest.escrow);
+    skeleton.outputOracle === (across ? dest.oracle : dest.escrow) &&
+    (across || skeleton.proofWindowSeconds === 1);
   if (!known) return decline('pair');
   const { taken, given, beforeFees } = amountsFor(rfq, input, output);
   if (given <= 0n) return decline('size_below_min');
   if (given > free(rfq.output)) return decline('no_inventory');
 
   const validUntil = Math.max(now() + config.validSeconds, rfq.minValidUntil ?? 0);
+  if (validUntil > now() + MAX_VALID_SECONDS) return decline('validity');
   const fillDeadline = validUntil + skeleton.landingMarginSeconds;
   const order = {
     user: rfq.taker,
@@ -249,11 +254,13 @@ async function answer(rfq) {
     ],
   };
   const quoteId = toHex(crypto.getRandomValues(new Uint8Array(32)));
+  const orderId = orderIdOf(origin.escrow, order);
   // Hold before signing: the amount stays reserved until the quote can no longer be executed.
-  promises.set(quoteId, { asset: rfq.output, amount: given, until: fillDeadline + 60 });
-  const signature = await operator.signTypedData(
-    commitmentOf(orderIdOf(origin.escrow, order), quoteId, fillDeadline, origin),
-  );
+  promises.set(quoteId, {
+    ...{ asset: rfq.output, amount: given, until: fillDeadline + 60 },
+    ...{ origin, orderId, user: order.user, nonce: BigInt(order.nonce) },
+  });
+  const signature = await operator.signTypedData(commitmentOf(orderId, quoteId, fillDeadline, origin));
   return {
     type: 'quote',
     rfqId: rfq.rfqId,
@@ -266,6 +273,24 @@ async function answer(rfq) {
     commitment: { lp: account, deadline: fillDeadline, signature },
     more: false,
   };
+}
+
+/** Frees a hold when the chain shows, at depth, that another order used the nonce. */
+async function release(quoteId) {
+  const hold = promises.get(quoteId);
+  if (!hold) return;
+  const { origin, orderId, user, nonce } = hold;
+  const head = await origin.rpc.getBlockNumber({ cacheTime: 0 });
+  const at = {
+    address: origin.escrow,
+    abi: ESCROW,
+    blockNumber: head > BigInt(origin.depth) ? head - BigInt(origin.depth) : 0n,
+  };
+  const [used, status] = await Promise.all([
+    origin.rpc.readContract({ ...at, functionName: 'isNonceUsed', args: [user, nonce] }),
+    origin.rpc.readContract({ ...at, functionName: 'orderStatus', args: [orderId] }),
+  ]);
+  if (used && status === 0) promises.delete(quoteId);
 }
 
 /* Fills */
@@ -373,14 +398,19 @@ function connect(url) {
     });
     const say = (message) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
     let heardAt = Date.now();
+    let heartbeatSeconds = 5;
     // After three missed heartbeats the venue counts as disconnected.
-    const watch = setInterval(() => Date.now() - heardAt > 15_000 && socket.terminate(), 1_000);
+    const watch = setInterval(
+      () => Date.now() - heardAt > 3_000 * heartbeatSeconds && socket.terminate(),
+      1_000,
+    );
     const handlers = {
       ping: () => say({ type: 'pong' }),
       challenge: async (message) => say(await hello(message)),
       refused: ({ code, message }) => log('refused', { code, message }),
       rejected: ({ code, message, field }) => log('rejected', { code, message, field }),
-      async welcome() {
+      async welcome(message) {
+        ({ heartbeatSeconds } = message);
         await readBalances();
         // Quotes signed before a restart may still be executed: wait until they have expired.
         await sleep((config.restSeconds ?? 0) * 1_000);
@@ -391,7 +421,8 @@ function connect(url) {
       rfq: async (rfq) => say(await answer(rfq)),
       slice: ({ rfqId, quoteId }) =>
         say({ type: 'decline', rfqId, quoteId, reason: 'limit', maxAmount: null }),
-      released: ({ quoteIds, proof }) => proof && quoteIds.forEach((quoteId) => promises.delete(quoteId)),
+      // A hold whose deadline has passed ends by itself.
+      released: ({ quoteIds, proof }) => proof === 'nonce_used' && Promise.all(quoteIds.map(release)),
       award(award) {
         if (!orders.has(award.orderId)) log('won', { orderId: award.orderId });
         orders.set(award.orderId, award);
