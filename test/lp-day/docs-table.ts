@@ -14,6 +14,7 @@ const ELSEWHERE = (test: string) => ({ notRun: `run by ${test}` });
 export const TYPED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/lp/quickstart.md': 'test/walkthrough/lp-quickstart.test.ts',
   'docs/lp/go-live.md': 'test/rehearsal/rehearsal.test.ts',
+  'docs/lp/certify.md': 'test/certify/certify.test.ts',
   'docs/lp/replay.md': 'test/flows/lp-operator.test.ts',
   'docs/lp/studies.md': 'test/studies-docs.test.ts',
   'docs/lp/rotate-keys.md': 'test/faults/runbooks.test.ts',

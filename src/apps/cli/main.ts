@@ -8,6 +8,7 @@ import type { AuditCommand } from '../audit/main.ts';
 import type { SubjectOptions } from '../subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
+import { certifyCommand } from './certify.ts';
 import type { App } from './config-check.ts';
 import { deployCommand } from './deploy.ts';
 import { doctorCommand } from './doctor.ts';
@@ -163,6 +164,7 @@ for (const command of adminCommands()) program.addCommand(command);
 program.addCommand(feedCommand());
 program.addCommand(deployCommand());
 program.addCommand(doctorCommand());
+program.addCommand(certifyCommand());
 
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore

@@ -1,0 +1,101 @@
+/** The connection: foreign contracts in the challenge, a venue that falls silent, refusals, and resync. */
+
+import { systemRandom } from '../../../adapters/system/random.ts';
+import type { Address } from '../../../domain/hex.ts';
+import { LINK_MISSED_HEARTBEATS } from '../../../protocol/link/link.ts';
+import type { CertifyContext } from '../context.ts';
+import { trueChains } from '../venue.ts';
+import { becomesTrue } from '../waiting.ts';
+import type { UnseenOrder } from './orders.ts';
+
+const FOREIGN_MS = 3_000;
+/** A pause grows to this at most, and a busy machine adds to it. */
+const RECONNECT_MS = 20_000;
+const SILENCE_MS = 2_000 + (LINK_MISSED_HEARTBEATS + 1) * 1_000;
+const REFUSALS = 2;
+/** By how much the last pause is longer than the first, at least. */
+const GROWTH = 1.4;
+
+/**
+ * The first connection is met with another oracle for the last chain: the solver must leave that chain out,
+ * or not say hello at all. Resolves when that connection is over; false: no solver came.
+ */
+export async function meetWithForeignOracle(
+  { world, venue, findings }: CertifyContext,
+  startMs: number,
+): Promise<boolean> {
+  const stranger: Address = `0x${systemRandom.bytes32().slice(-40)}`;
+  const last = world.chains.length - 1;
+  venue.manner.chains = trueChains(world).map((chain, at) =>
+    at === last ? { ...chain, oracle: stranger } : chain,
+  );
+  if (!(await becomesTrue(startMs, () => venue.opened.length > 0))) return false;
+  await becomesTrue(FOREIGN_MS, () => venue.hellos.length > 0 || venue.closed.length > 0);
+  const chainId = world.chains[last]?.chain.id;
+  const joins = venue.hellos.some(({ accounts }) => accounts.some((each) => each.chainId === chainId));
+  if (joins)
+    findings.fail(
+      'addresses',
+      `the solver joined chain ${chainId} although the challenge named a strange oracle there`,
+    );
+  else findings.pass('addresses', 'the solver left out a chain whose oracle is a stranger');
+  venue.manner.chains = undefined;
+  venue.drop();
+  await becomesTrue(RECONNECT_MS, () => venue.closed.length >= venue.opened.length);
+  return true;
+}
+
+/** Also after a connection was lost. */
+export async function untilActive({ venue, findings, activeMs }: CertifyContext): Promise<boolean> {
+  const active = await becomesTrue(activeMs, venue.isActive);
+  if (!active)
+    findings.fail(
+      'status',
+      venue.hello() ? 'the solver did not become active' : 'the solver did not join the venue',
+    );
+  return active;
+}
+
+/** Falls silent, then refuses a few times, then welcomes the solver again with an order that is open. */
+export async function checkReconnect(context: CertifyContext, order: UnseenOrder | undefined): Promise<void> {
+  const { venue, findings } = context;
+  const { manner } = venue;
+  const resyncs = venue.resyncs();
+  const dropped = venue.closed.length;
+  manner.silent = true;
+  if (await becomesTrue(SILENCE_MS, () => venue.closed.length > dropped))
+    findings.pass('silence', 'the solver dropped a venue that had fallen silent');
+  else {
+    findings.fail(
+      'silence',
+      `the solver kept a connection that was silent for ${SILENCE_MS / 1_000} seconds`,
+    );
+    venue.drop();
+  }
+  manner.greet = 'refuse';
+  const before = venue.hellos.length;
+  manner.silent = false;
+  const refused = await becomesTrue(RECONNECT_MS, () => venue.hellos.length >= before + REFUSALS);
+  manner.awards = order ? [order.award] : [];
+  manner.greet = 'welcome';
+  const back = await becomesTrue(RECONNECT_MS, venue.isActive);
+  if (!refused || !back)
+    findings.fail('reconnect', `the solver did not connect again within ${RECONNECT_MS / 1_000} seconds`);
+  else judgePauses(context);
+  if (!back) return;
+  if (await becomesTrue(RECONNECT_MS / 4, () => venue.resyncs() > resyncs))
+    findings.pass('resync', 'the solver asked for its open orders');
+  else findings.fail('resync', 'no resync came after a reconnect');
+}
+
+function judgePauses({ venue, findings }: CertifyContext): void {
+  const pauses = venue.closed.flatMap((closedMs) => {
+    const next = venue.opened.find((openedMs) => openedMs >= closedMs);
+    return next === undefined ? [] : [Math.round(next - closedMs)];
+  });
+  const [first = 0] = pauses;
+  const last = pauses.at(-1) ?? 0;
+  const seen = `the pauses before it connected again were ${pauses.join(', ')} ms`;
+  if (pauses.length > 1 && last < GROWTH * first) findings.fail('reconnect', seen);
+  else findings.pass('reconnect', seen);
+}

@@ -1,0 +1,96 @@
+/** What was seen of each rule, and the report made of it. */
+
+import { RULE_IDS, type RuleId, RULES } from './rules.ts';
+
+export type RuleVerdict = 'pass' | 'fail' | 'untested';
+
+export interface RuleResult {
+  rule: RuleId;
+  verdict: RuleVerdict;
+  /** The first thing that went wrong, or what was seen, or why nothing could be seen. */
+  seen: string;
+  /** Times that the rule was broken. */
+  broken: number;
+  page: string;
+  sentence: string;
+}
+
+export interface CertifyReport {
+  solverId: string;
+  verdict: RuleVerdict;
+  results: RuleResult[];
+  /** Requests sent, and how the solver answered them. */
+  answers: { asked: number; quotes: number; partials: number; declines: number; none: number; late: number };
+}
+
+export interface RuleFindings {
+  pass(rule: RuleId, seen: string): void;
+  /** A rule that failed once stays failed. */
+  fail(rule: RuleId, seen: string): void;
+  /** Why a rule could not be looked at; a later pass or failure replaces it. */
+  skip(rule: RuleId, why: string): void;
+  failed(rule: RuleId): boolean;
+  /** Whether anything was seen of it yet. */
+  known(rule: RuleId): boolean;
+  results(): RuleResult[];
+}
+
+export function createRuleFindings(): RuleFindings {
+  const all = new Map<RuleId, Pick<RuleResult, 'verdict' | 'seen' | 'broken'>>();
+  const failed = (rule: RuleId) => all.get(rule)?.verdict === 'fail';
+  return {
+    failed,
+    known: (rule) => all.has(rule),
+    pass(rule, seen) {
+      if (!failed(rule)) all.set(rule, { verdict: 'pass', seen, broken: 0 });
+    },
+    fail(rule, seen) {
+      const before = all.get(rule);
+      if (before?.verdict === 'fail') before.broken += 1;
+      else all.set(rule, { verdict: 'fail', seen, broken: 1 });
+    },
+    skip(rule, why) {
+      if (!all.has(rule)) all.set(rule, { verdict: 'untested', seen: why, broken: 0 });
+    },
+    results: () =>
+      RULE_IDS.map((rule) => {
+        const { page, sentence } = RULES[rule];
+        const found = all.get(rule) ?? { verdict: 'untested', seen: 'the run ended before', broken: 0 };
+        return { rule, ...found, page, sentence };
+      }),
+  };
+}
+
+/** `untested`: nothing failed, but a rule that binds every solver could not be looked at. */
+export function verdictOver(results: readonly RuleResult[]): RuleVerdict {
+  if (results.some(({ verdict }) => verdict === 'fail')) return 'fail';
+  const isOpen = ({ rule, verdict }: RuleResult) => verdict === 'untested' && !('optional' in RULES[rule]);
+  return results.some(isOpen) ? 'untested' : 'pass';
+}
+
+const WORD: Record<RuleVerdict, string> = { pass: 'pass', fail: 'FAIL', untested: ' -- ' };
+
+/** A line for each rule; below a rule that failed, the sentence that it stands on. */
+export function reportLines({ solverId, verdict, results, answers }: CertifyReport): string[] {
+  const width = Math.max(...results.map(({ rule }) => rule.length));
+  const count = (wanted: RuleVerdict) => results.filter((result) => result.verdict === wanted).length;
+  return [
+    ...results.flatMap(({ rule, verdict: one, seen, broken, page, sentence }) => [
+      `${WORD[one]}  ${rule.padEnd(width)}  ${seen}${broken > 1 ? ` (${broken} times)` : ''}`,
+      `${' '.repeat(width + 8)}“${sentence}” ${page}`,
+    ]),
+    '',
+    `${answers.asked} requests: ${answers.quotes} quotes, ${answers.partials} partials, ${answers.declines} ` +
+      `declines, ${answers.none} without an answer, ${answers.late} answers too late`,
+    `${solverId}: ${count('pass')} rules passed, ${count('fail')} failed, ${count('untested')} not tested. ` +
+      CONCLUSION[verdict],
+  ];
+}
+
+const CONCLUSION: Record<RuleVerdict, string> = {
+  pass: 'The solver keeps the protocol.',
+  fail: 'The solver breaks the protocol.',
+  untested: 'Nothing failed, but some rules could not be tested.',
+};
+
+export const EXIT_CODE: Record<RuleVerdict, number> = { pass: 0, fail: 1, untested: 2 };

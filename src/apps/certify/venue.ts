@@ -1,0 +1,283 @@
+/** The venue that a certification plays: a real end of the link, which looks at every frame of the solver. */
+
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import {
+  type Award,
+  type FromSolver,
+  type FromVenue,
+  type Hello,
+  LINK_MAX_PAYLOAD_BYTES,
+  LINK_MISSED_HEARTBEATS,
+  LINK_PATH,
+  LINK_PROTOCOL_VERSION,
+  type LinkMessage,
+  readFromSolver,
+} from '../../protocol/link/link.ts';
+import { linkProofDigest } from '../../protocol/link/link-proof.ts';
+import type { RuleFindings } from './findings.ts';
+import type { CertifyWorld } from './world.ts';
+
+export type LinkAnswer = Extract<FromSolver, { rfqId: string }>;
+type Challenge = LinkMessage<'challenge', FromVenue>;
+
+/** How the venue meets the next connections. */
+interface Manner {
+  /** Other contracts than those of the chains. */
+  chains?: Challenge['chains'] | undefined;
+  greet: 'welcome' | 'refuse';
+  /** Says nothing more, not even a ping. */
+  silent: boolean;
+  /** What a `resync` is answered with. */
+  awards: readonly Omit<Award, 'type'>[];
+}
+
+export interface CertifyVenue {
+  url: string;
+  manner: Manner;
+  /** Of the connection that was welcomed last; undefined while there is none. */
+  hello(): Hello | undefined;
+  accountOn(chainId: number): { account: Address; operator: Address } | undefined;
+  isActive(): boolean;
+  /** Every hello so far, with those that were not welcomed. */
+  hellos: Hello[];
+  /** When connections began and ended, in milliseconds of the monotonic clock. */
+  opened: number[];
+  closed: number[];
+  resyncs(): number;
+  fills: LinkMessage<'fill', FromSolver>[];
+  send(message: FromVenue): void;
+  /** Any text. */
+  sendText(text: string): void;
+  onAnswer(listener: (answer: LinkAnswer, atMs: number) => void): void;
+  /** Closes what is connected. */
+  drop(): void;
+  stop(): Promise<void>;
+}
+
+const HELLO_MS = 10_000;
+const VENUE_ID = 'certify';
+/** Short, so that a run is short. */
+const HEARTBEAT_SECONDS = 1;
+const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
+const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { levels: 4_000, fill: 1_000 };
+const OTHER_FRAMES_PER_SECOND = 100;
+/** Larger than what is allowed, so that too large a frame is seen and named. */
+const READ_BYTES = 16 * LINK_MAX_PAYLOAD_BYTES;
+
+export async function startCertifyVenue(
+  {
+    world,
+    key,
+    solverId,
+    findings,
+  }: { world: CertifyWorld; key: string; solverId: string; findings: RuleFindings },
+  { host, port }: { host: string; port: number },
+): Promise<CertifyVenue> {
+  const server = new WebSocketServer({
+    host,
+    port,
+    path: LINK_PATH,
+    perMessageDeflate: false,
+    maxPayload: READ_BYTES,
+  });
+  await new Promise<void>((resolve, reject) => server.once('listening', resolve).once('error', reject));
+  const recovery = createRecovery();
+  const listeners: ((answer: LinkAnswer, atMs: number) => void)[] = [];
+  let current: WebSocket | undefined;
+  let hello: Hello | undefined;
+  let status: 'active' | 'standby' | undefined;
+  let resyncs = 0;
+
+  const venue: CertifyVenue = {
+    url: `ws://${host}:${(server.address() as AddressInfo).port}`,
+    manner: { greet: 'welcome', silent: false, awards: [] },
+    hello: () => hello,
+    accountOn: (chainId) => hello?.accounts.find((each) => each.chainId === chainId),
+    isActive: () => hello !== undefined && status === 'active',
+    hellos: [],
+    opened: [],
+    closed: [],
+    resyncs: () => resyncs,
+    fills: [],
+    send: (message) => venue.sendText(JSON.stringify(message)),
+    sendText(text) {
+      if (!venue.manner.silent && current?.readyState === current?.OPEN) current?.send(text);
+    },
+    onAnswer: (listener) => void listeners.push(listener),
+    drop: () => current?.close(1012, 'the venue is restarting'),
+    async stop() {
+      for (const client of server.clients) client.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  server.on('connection', (socket, request) => {
+    venue.opened.push(performance.now());
+    const theirs = request.headers['x-api-key'];
+    if (theirs === key) findings.pass('key', 'the solver sent its key');
+    else
+      findings.fail('key', theirs === undefined ? 'no X-API-Key header came' : 'another key came than --key');
+    // A second connection replaces the first.
+    current?.close(1000, 'replaced');
+    current = socket;
+    hello = undefined;
+    status = undefined;
+    serve(socket);
+  });
+
+  function serve(socket: WebSocket): void {
+    const nonce = systemRandom.bytes32();
+    const { greet, chains = trueChains(world) } = venue.manner;
+    const say = (message: FromVenue) => {
+      if (!venue.manner.silent && socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+    };
+    const perSecond = new Map<string, number>();
+    let greeted = false;
+    let unanswered = 0;
+    const timers = [
+      setTimeout(() => {
+        if (greeted) return;
+        findings.fail('hello', 'no hello came within ten seconds');
+        socket.close(1008, 'handshake_timeout');
+      }, HELLO_MS),
+      setInterval(() => perSecond.clear(), 1_000),
+      setInterval(() => {
+        if (!greeted || venue.manner.silent || greet === 'refuse') return;
+        if (unanswered >= LINK_MISSED_HEARTBEATS)
+          findings.fail('heartbeat', `${LINK_MISSED_HEARTBEATS} pings in a row were not answered`);
+        unanswered += 1;
+        say({ type: 'ping' });
+      }, HEARTBEAT_SECONDS * 1_000),
+    ];
+    socket.on('error', (error) => findings.fail('frames', `the connection broke: ${error.message}`));
+    socket.on('close', () => {
+      venue.closed.push(performance.now());
+      for (const timer of timers) clearInterval(timer);
+      if (current !== socket) return;
+      current = undefined;
+      hello = undefined;
+      status = undefined;
+    });
+    socket.on('message', (data: Buffer, isBinary) => {
+      const atMs = performance.now();
+      if (isBinary) return findings.fail('frames', 'a binary frame came');
+      if (data.length > LINK_MAX_PAYLOAD_BYTES)
+        return findings.fail('frame-size', `a frame of ${data.length} bytes came`);
+      const message = look(data.toString());
+      if (message === undefined) return;
+      count(perSecond, message.type);
+      if (message.type === 'pong') {
+        unanswered = 0;
+        findings.pass('heartbeat', 'every ping was answered');
+      } else if (message.type === 'ping') say({ type: 'pong' });
+      else if (message.type === 'hello') {
+        if (greeted) return findings.fail('hello', 'a second hello came on one connection');
+        greeted = true;
+        greetSolver(message);
+      } else if (!greeted) findings.fail('hello', `a ${message.type} came before the hello`);
+      else take(message, atMs, say);
+    });
+
+    function greetSolver(message: Hello): void {
+      venue.hellos.push(message);
+      // What it proves for contracts that are not those of the chains is judged elsewhere.
+      if (chains === venue.manner.chains) return socket.close(1012, 'the venue is restarting');
+      checkHello(message, nonce);
+      if (greet === 'refuse') {
+        say({ type: 'refused', code: 'try_later', message: 'Try again shortly.' });
+        return socket.close(1008, 'try_later');
+      }
+      hello = message;
+      say({ type: 'welcome', sessionId: nonce.slice(2, 34), heartbeatSeconds: HEARTBEAT_SECONDS });
+    }
+
+    say({
+      type: 'challenge',
+      nonce,
+      venueId: VENUE_ID,
+      protocolVersion: LINK_PROTOCOL_VERSION,
+      chains: [...chains],
+    });
+  }
+
+  /** undefined for a frame that no venue would take. */
+  function look(text: string): FromSolver | undefined {
+    const read = readFromSolver(text);
+    if (read.ok) return read.message;
+    const isJson = read.kind === 'unknown_type' || read.broken !== undefined;
+    findings.fail(isJson ? 'fields' : 'frames', `a frame came that is invalid: ${read.detail}`);
+    return undefined;
+  }
+
+  function count(perSecond: Map<string, number>, type: string): void {
+    const frames = (perSecond.get(type) ?? 0) + 1;
+    perSecond.set(type, frames);
+    if (ANSWERS.has(type) || frames <= (FRAMES_PER_SECOND[type] ?? OTHER_FRAMES_PER_SECOND)) return;
+    findings.fail('rate', `more than ${frames - 1} frames of type ${type} came in a second`);
+  }
+
+  function checkHello(message: Hello, nonce: Bytes32): void {
+    const { accounts, protocolVersion } = message;
+    if (message.solverId !== solverId)
+      findings.fail('hello', `the solver calls itself ${message.solverId}; the key is for ${solverId}`);
+    else if (protocolVersion !== LINK_PROTOCOL_VERSION)
+      findings.fail('hello', `the hello names protocol version ${protocolVersion}`);
+    else if (new Set(accounts.map(({ chainId }) => chainId)).size < accounts.length)
+      findings.fail('hello', 'the hello names a chain twice');
+    else findings.pass('hello', `${accounts.length} chains, ${message.corridors.length} corridors`);
+    for (const { chainId, account, operator, signature } of accounts) {
+      const found = world.chains.find(({ chain }) => chain.id === chainId);
+      if (found === undefined) {
+        findings.fail('hello', `the hello names chain ${chainId}, which is not in the challenge`);
+        continue;
+      }
+      const { escrow } = found.chain;
+      const digest = linkProofDigest({ chainId, escrow }, { nonce, venueId: VENUE_ID, solverId, account });
+      if (recovery.recover(digest, signature) === operator)
+        findings.pass('proof', 'each proof is signed by the operator that it names');
+      else findings.fail('proof', `the proof for chain ${chainId} is not signed by ${operator}`);
+      found.views.isOperator(account, operator).then(
+        (may) =>
+          may
+            ? findings.pass('operator', 'each operator may sign for its account')
+            : findings.fail('operator', `chain ${chainId}: ${operator} may not sign for ${account}`),
+        (error: unknown) => findings.skip('operator', `chain ${chainId} does not answer: ${String(error)}`),
+      );
+    }
+  }
+
+  function take(message: FromSolver, atMs: number, say: (message: FromVenue) => void): void {
+    switch (message.type) {
+      case 'status':
+        status = message.status;
+        if (status === 'active') findings.pass('status', 'the solver said active');
+        return;
+      case 'levels':
+        return checkLevels(message);
+      case 'fill':
+        return void venue.fills.push(message);
+      case 'resync':
+        resyncs += 1;
+        return say({ type: 'resync', awards: [...venue.manner.awards] });
+      default:
+        if ('rfqId' in message) for (const listener of listeners) listener(message, atMs);
+    }
+  }
+
+  function checkLevels({ levels }: LinkMessage<'levels', FromSolver>): void {
+    const isRising = levels.every(
+      ([size], at) => at === 0 || BigInt(size) > BigInt(levels[at - 1]?.[0] ?? 0),
+    );
+    if (isRising) findings.pass('levels', 'sizes rise');
+    else findings.fail('levels', 'the sizes of a ladder do not rise');
+  }
+
+  return venue;
+}
+
+export const trueChains = ({ chains }: CertifyWorld): Challenge['chains'] =>
+  chains.map(({ chain: { id, slug, escrow, oracle } }) => ({ chainId: id, slug, escrow, oracle }));

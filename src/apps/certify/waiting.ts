@@ -1,0 +1,15 @@
+/** Waiting for something that a solver or a chain does. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const LOOK_MS = 20;
+
+/** Whether it became true in time. */
+export async function becomesTrue(ms: number, what: () => boolean | Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    if (await what()) return true;
+    if (performance.now() >= deadline) return false;
+    await sleep(LOOK_MS);
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * `firmquote certify` as docs/lp/certify.md shows it: it passes the example solver as a real process, and
+ * each planted fault fails its rule and no other.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
+import { certify, type CertifySettings } from '../../src/apps/certify/certify.ts';
+import { type CertifyDevnet, startCertifyDevnet } from '../../src/apps/certify/devnet.ts';
+import type { CertifyReport } from '../../src/apps/certify/findings.ts';
+import { RULES } from '../../src/apps/certify/rules.ts';
+import { solverFile } from '../../src/apps/certify/solver-file.ts';
+import { sendUnlocked } from '../../src/apps/demo/chains/anvil.ts';
+import { limitOperatorCall } from '../../src/settlement/call.ts';
+import { PROGRAM } from '../support/build.ts';
+import { changed, PLANTED, type PlantedSolver } from './planted.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const EXAMPLE = join(ROOT, 'docs/examples/solver.mjs');
+const SETTINGS = {
+  solverId: 'planted',
+  key: 'fq_test_certify',
+  host: '127.0.0.1',
+  port: 0,
+  // The machine of the tests is busy.
+  deadlineMs: 3_000,
+  requests: 60,
+  startMs: 60_000,
+  activeMs: 20_000,
+  fillMs: 15_000,
+} as const satisfies CertifySettings;
+
+let folder: string;
+let devnet: CertifyDevnet;
+const children: ChildProcess[] = [];
+/** By planted solver. They mostly wait, so a few run side by side. */
+const reports: Promise<CertifyReport>[] = [];
+const SHORT_LANES = 3;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-certify-'));
+  // Changed examples find their packages here.
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  devnet = await startCertifyDevnet({ ids: [31_973, 31_974], dir: folder, solvers: PLANTED.length });
+  const lanes = new Map<string, Promise<unknown>>();
+  for (const [at, planted] of PLANTED.entries()) {
+    const lane = planted.faults.length > 1 ? `long ${at}` : `short ${at % SHORT_LANES}`;
+    const run = (lanes.get(lane) ?? Promise.resolve()).then(() => certifyPlanted(planted, at));
+    // Its own test reports a failure.
+    lanes.set(
+      lane,
+      run.catch(() => {}),
+    );
+    reports.push(run);
+    run.catch(() => {});
+  }
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await devnet?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function start(words: readonly string[]): ChildProcess & { said(): string } {
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => (said += data.toString()));
+  return Object.assign(child, { said: () => said });
+}
+
+const rulesWith = ({ results }: CertifyReport, wanted: string) =>
+  results.filter(({ verdict }) => verdict === wanted).map(({ rule, seen }) => `${rule}: ${seen}`);
+
+test('each rule stands on a sentence of the protocol page', async () => {
+  for (const { page, sentence } of Object.values(RULES)) {
+    const text = await readFile(join(ROOT, page), 'utf8');
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence);
+  }
+});
+
+test('every rule has a planted fault', () => {
+  const planted = new Set(PLANTED.flatMap(({ faults }) => faults.map(({ rule }) => rule)));
+  expect(Object.keys(RULES).filter((rule) => !planted.has(rule as keyof typeof RULES))).toEqual([]);
+});
+
+/** Certifies the example with faults in it. */
+async function certifyPlanted({ base = [], faults, limitOperator }: PlantedSolver, at: number) {
+  const keys = devnet.solvers[at] as CertifyDevnet['solvers'][number];
+  if (limitOperator) {
+    const { chain, rpcUrl } = devnet.world.chains[0] as CertifyDevnet['world']['chains'][number];
+    for (const { address } of chain.tokens) {
+      const data = limitOperatorCall(keys.operator.address, address, 1n, 3_600);
+      await sendUnlocked(rpcUrl, { from: keys.owner.address, to: chain.escrow, data, gas: '0x493e0' });
+    }
+  }
+  const [program, config] = [join(folder, `solver-${at}.mjs`), join(folder, `solver-${at}.json`)];
+  const source = changed(await readFile(EXAMPLE, 'utf8'), base);
+  await writeFile(
+    program,
+    changed(
+      source,
+      faults.flatMap(({ changes }) => changes),
+    ),
+  );
+  let child: ChildProcess | undefined;
+  const report = await certify(devnet.world, {
+    ...SETTINGS,
+    async onListening(url) {
+      const { key, solverId } = SETTINGS;
+      await writeFile(config, solverFile({ url, key, solverId }, devnet, keys));
+      child = start([program, config]);
+    },
+  });
+  child?.kill('SIGKILL');
+  return report;
+}
+
+describe('solvers', { timeout: 240_000 }, () => {
+  test('the example passes, by the command that the page shows', async () => {
+    const port = await freePort();
+    const data = join(folder, 'data');
+    const command = start([
+      PROGRAM,
+      'certify',
+      ...['--listen', String(port), '--data-dir', data, '--deadline', '3000', '--json'],
+    ]);
+    const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
+    await expect.poll(() => command.said(), { timeout: 120_000 }).toContain('start your solver');
+    const solver = start([EXAMPLE, join(data, 'solver.json')]);
+    const code = await ended;
+    solver.kill();
+    const json =
+      command
+        .said()
+        .split('\n')
+        .find((line) => line.startsWith('{')) ?? command.said();
+    const report = JSON.parse(json) as CertifyReport;
+    expect(rulesWith(report, 'fail')).toEqual([]);
+    expect(rulesWith(report, 'untested')).toEqual([
+      'ladder: the solver offers no parts',
+      'commit: the solver offers no parts',
+      'slice: the solver offers no parts',
+      'levels: the solver sends no levels',
+    ]);
+    expect([code, report.verdict, report.answers.quotes > 1_000]).toEqual([0, 'pass', true]);
+  });
+
+  test.each(PLANTED.map(({ name }, at) => ({ name, at })))(
+    'one that $name fails by that alone',
+    async ({ at }) => {
+      const { faults } = PLANTED[at] as PlantedSolver;
+      const report = (await reports[at]) as CertifyReport;
+      const failed = report.results.filter(({ verdict }) => verdict === 'fail');
+      expect(
+        failed.map(({ rule }) => rule).sort(),
+        failed.map(({ rule, seen }) => `${rule}: ${seen}`).join('\n'),
+      ).toEqual(faults.map(({ rule }) => rule).sort());
+      expect(report.verdict).toBe('fail');
+    },
+  );
+});
