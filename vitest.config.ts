@@ -44,6 +44,9 @@ export default defineConfig({
       ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'lp-day', 'rehearsal'].map((name) => `test/${name}/**`),
       ...leftOut,
     ],
+    // openapi-typescript calls TypeScript's compiler as a library, which TypeScript 7 no longer is.
+    server: { deps: { inline: ['openapi-typescript'] } },
+    alias: [{ find: /^typescript$/, replacement: new URL('test/support/typescript5.ts', import.meta.url).pathname }],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

@@ -1,0 +1,3 @@
+/** TypeScript 5, whose compiler openapi-typescript calls as a library; TypeScript 7 has no such library. */
+
+export { ts as default } from '@ts-morph/common';
