@@ -197,16 +197,27 @@ async function against(
   return report;
 }
 
+/**
+ * What a replay under another Idempotency-Key remembers is no change of anything that was decided; nor is how
+ * fast solvers have answered. Tickets and webhooks are a key's to make.
+ */
+const MAY_CHANGE: ReadonlySet<string> = new Set([
+  'idempotency',
+  'solver_answer',
+  'ws_ticket',
+  'webhook_endpoint',
+  'webhook_delivery',
+  'webhook_attempt',
+]);
+
 /** Rows of every table and who is on the roster. Replaying a submission writes no row either. */
 async function stateOf(v: TestVenue, database: pg.Client): Promise<Record<string, unknown>> {
   const { rows: tables } = await database.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'venue' and table_type = 'BASE TABLE' order by 1`,
   );
   const counts: Record<string, unknown> = {};
-  // What a replay under another Idempotency-Key remembers is no change of anything that was decided; nor is
-  // how fast solvers have answered.
   for (const { name } of tables)
-    if (name !== 'idempotency' && name !== 'solver_answer')
+    if (!MAY_CHANGE.has(name))
       counts[name] = (
         await database.query<{ n: string }>(`select count(*)::text as n from venue.${name}`)
       ).rows[0]?.n;

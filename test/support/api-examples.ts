@@ -118,8 +118,9 @@ async function ofWebhook({ v, keys }: Stage, path: string): Promise<string> {
     if (status !== 200) throw new Error(`${method} ${all}${rest} answered ${status}: ${text}`);
     return json;
   };
-  for (const { id } of (await ask('GET', ''))['webhooks'] as unknown as { id: string }[])
-    await ask('DELETE', `/${id}`);
+  const present = await ask('GET', '');
+  const [oldest, ...others] = present['webhooks'] as unknown as { id: string }[];
+  if (oldest && others.length + 1 >= Number(present['limit'])) await ask('DELETE', `/${oldest.id}`);
   const id = (await ask('POST', '', NEW_WEBHOOK))['webhook']?.['id'] as unknown as string;
   const delivery = (await ask('POST', `/${id}/test`))['id'] as unknown as string;
   await ask('PATCH', `/${id}`, { enabled: false });

@@ -22,8 +22,8 @@ type CourierDeps = Pick<VenueDeps, 'queue' | 'clock' | 'log' | 'metrics'> & {
   vault: Vault;
 };
 
-/** A lease outlives its attempt by this. */
-const LEASE_MARGIN_MS = 15_000;
+/** A lease outlives its attempt by this. What ends later than that is only logged. */
+const LEASE_MARGIN_MS = 5_000;
 /** Batches of one endpoint before others get their turn. */
 const BATCHES = 5;
 const MAX_FAILURE_CHARACTERS = 300;
