@@ -132,6 +132,13 @@ export async function seedTrades(
         ['order_id', 'book', 'cell', 'created_at_ms', 'amount', 'speed_ms', 'terms', 'state'],
         trades,
       );
+      // The trigger does not run where foreign keys are not checked.
+      if (trusted)
+        await put(
+          'trade_position',
+          ['order_id', 'book'],
+          trades.map(([orderId, book]) => [orderId, book]),
+        );
       await put(
         'order_gas',
         [

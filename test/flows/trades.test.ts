@@ -12,10 +12,17 @@ import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.
 import { assetId } from '../../src/domain/asset.ts';
 import type { Evidence, Fact } from '../../src/domain/fact.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import { readDateTime, zTradeDossier, zTradesResponse } from '../../src/protocol/api/trades.ts';
+import {
+  readDateTime,
+  type TradeItem,
+  zTradeDossier,
+  zTradesResponse,
+} from '../../src/protocol/api/trades.ts';
+import { zTradeLine, zTradesDailyResponse } from '../../src/protocol/api/trades-bulk.ts';
 import { settleCall } from '../../src/settlement/call.ts';
 import { createUpkeep } from '../../src/venue/trades/history-upkeep.ts';
 import { csvLine } from '../../src/venue/trades/csv.ts';
+import { bucketOf } from '../../src/venue/trades/search.ts';
 import { createPrices } from '../../src/venue/market/prices.ts';
 import { account, DEPLOYER } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
@@ -168,6 +175,9 @@ const everything = async (query = '', key = owner): Promise<Json[]> => {
     if (page.length < 100) return found;
   }
 };
+
+const byId = (one: object, other: object): number =>
+  (one as TradeItem).orderId < (other as TradeItem).orderId ? -1 : 1;
 
 describe('the list', () => {
   test('newest first, 25 per page, exactly the documented fields', async () => {
@@ -390,7 +400,7 @@ describe('the list', () => {
 describe('access', () => {
   test('A3, A4: a service key is refused; trades of another workspace or mode do not exist', async () => {
     const service = await v.key('service');
-    for (const path of ['trades', `trades/${orderId}`, 'trades/export']) {
+    for (const path of ['trades', `trades/${orderId}`, 'trades/export', 'trades/daily']) {
       expect((await v.call('GET', `/api/v1/workspaces/w1/${path}`, { key: service })).json).toMatchObject({
         error: { code: 'wrong_key_kind' },
       });
@@ -624,6 +634,83 @@ describe('the export', () => {
     }
   });
 
+  const lines = (text: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Json);
+
+  test('as NDJSON it is the list, line for line', async () => {
+    for (const [query, key] of [
+      ['', owner],
+      ['&status=settled&sort=amount_usd&direction=asc', viewer],
+    ] as const) {
+      const { text, headers } = await exported(`?format=ndjson${query}`, key);
+      expect(headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
+      expect(headers.get('content-disposition')).toBe('attachment; filename="trades.ndjson"');
+      expect(lines(text)).toEqual(await everything(query, key));
+    }
+  });
+
+  test('cursors: what was created after one, once; what has changed after one, as it is now', async () => {
+    const all = (await everything()) as unknown as TradeItem[];
+    const sync = async (query: string) =>
+      lines((await exported(`?format=ndjson&${query}`)).text).map((line) => zTradeLine.strict().parse(line));
+    const created = await sync('createdAfter=c0');
+    const changed = await sync('updatedAfter=u0');
+    for (const read of [created, changed])
+      expect(read.map((line) => ({ ...line, cursor: undefined })).sort(byId)).toEqual(
+        all.map((item) => ({ ...item, cursor: undefined })).sort(byId),
+      );
+    // Breaking off anywhere loses nothing.
+    const middle = created[100]?.cursor ?? '';
+    expect(await sync(`createdAfter=${middle}`)).toEqual(created.slice(101));
+    const one = changed.find(({ settlementStatus }) => settlementStatus === 'escrowed');
+    expect(await sync('updatedAfter=u0&status=pending&lp=lp-1')).toEqual(
+      changed.filter(({ status, lpName }) => status === 'pending' && lpName === 'lp-1'),
+    );
+
+    const id = one?.orderId as Hex;
+    const [newest, last] = [created.at(-1)?.cursor, changed.at(-1)?.cursor];
+    const [claim] = await v.store.claim([id], 'worker', 60_000);
+    const record = await v.store.order(id);
+    if (!claim || !record) throw new Error('not claimed');
+    const failure = { code: 'expired_unfilled', message: 'late' } as const;
+    const outcome = {
+      status: 'failed',
+      final: false,
+      event: null,
+      atMs: record.createdAtMs + 9_000,
+    } as const;
+    expect(await v.store.append(claim, record, [{ kind: 'failed', failure }], outcome)).toBe(true);
+    expect(await sync(`createdAfter=${newest}`)).toEqual([]);
+    expect(await sync(`updatedAfter=${last}`)).toMatchObject([
+      { orderId: id, status: 'failed', settlementStatus: 'refund_pending' },
+    ]);
+  });
+
+  test('a cursor that cannot be followed is refused, and the message says what to send', async () => {
+    for (const [query, name, message] of [
+      ['createdAfter=c0', 'createdAfter', 'a cursor needs format=ndjson'],
+      ['format=ndjson&createdAfter=c0&updatedAfter=u0', 'updatedAfter', 'Leave out createdAfter'],
+      ['format=ndjson&createdAfter=c0&sort=lp_name', 'sort', 'Leave out sort'],
+      ['format=ndjson&updatedAfter=u0&direction=asc', 'direction', 'Leave out direction'],
+      ['format=ndjson&updatedAfter=2026-01-31T09:30:00Z', 'updatedAfter', 'or u0'],
+      ['format=ndjson&updatedAfter=c0', 'updatedAfter', 'or u0'],
+      ['format=ndjson&createdAfter=u0', 'createdAfter', 'such as c0'],
+      ['format=ndjson&createdAfter=c00', 'createdAfter', 'such as c0'],
+      ['format=ndjson&createdAfter=c999999', 'createdAfter', 'or start again'],
+      ['format=xml', 'format', 'must be one of'],
+    ] as const) {
+      const { status, json } = await exported(`?${query}`);
+      const [detail] = json['detail'] as unknown as { loc: string[]; msg: string }[];
+      expect([status, detail?.loc], query).toEqual([422, ['query', name]]);
+      expect(detail?.msg).toContain(message);
+    }
+    // Cursors belong to exports.
+    expect((await trades('?createdAfter=c0')).status).toBe(422);
+  });
+
   test('A36: no cell is a formula, whatever the name of a member or an LP', async () => {
     const rows = parseCsv((await exported()).text).slice(1);
     const cells = rows.flat().filter((cell) => cell !== '');
@@ -677,6 +764,65 @@ describe('the export', () => {
     const { text } = await v.call('GET', '/api/v1/workspaces/w2/trades/export', { key: other });
     expect(text.split('\r\n')).toHaveLength(2_002);
   }, 120_000);
+});
+
+describe('totals per day', () => {
+  const daily = (query: string, key = owner) =>
+    v.call('GET', `/api/v1/workspaces/w1/trades/daily?${query}`, { key });
+  const from = new Date(UNTIL - 25 * 86_400_000).toISOString();
+  const to = new Date(UNTIL + 1).toISOString();
+
+  test('are the sums over the list, by UTC day, status and token', async () => {
+    for (const filter of ['', '&lp=lp-1&minAmountUsd=100', '&status=settled']) {
+      const range = `createdAfter=${from}&createdBefore=${to}`;
+      const { json, text } = await daily(range + filter);
+      const { items: days } = zTradesDailyResponse.strict().parse(JSON.parse(text));
+      expect(json).toMatchObject({ from, to });
+      const list = (await everything(`&${range}${filter}`)) as unknown as TradeItem[];
+      expect(list.length, filter).toBeGreaterThan(0);
+      const expected = [...new Set(list.map(({ createdAt }) => createdAt.slice(0, 10)))].sort();
+      expect(days.map(({ day }) => day)).toEqual(expected);
+      for (const { day, trades: counts, amountUsd, withoutUsd, inputs, outputs } of days) {
+        const ofDay = list.filter(({ createdAt }) => createdAt.startsWith(day));
+        expect(withoutUsd).toBe(ofDay.filter((item) => item.amountUsd === null).length);
+        for (const bucket of ['pending', 'settled', 'failed', 'refunded'] as const) {
+          const own = ofDay.filter((item) => bucketOf(item.settlementStatus) === bucket);
+          expect(counts[bucket]).toBe(own.length);
+          expect(amountUsd[bucket]).toBeCloseTo(
+            own.reduce((sum, item) => sum + (item.amountUsd ?? 0), 0),
+            6,
+          );
+          for (const [side, totals] of [
+            ['input', inputs],
+            ['output', outputs],
+          ] as const) {
+            const assets = [...new Set(ofDay.map(({ route }) => route[side].asset.assetId))].sort();
+            expect(totals.map(({ asset }) => asset)).toEqual(assets);
+            for (const { asset, amount, symbol } of totals) {
+              const legs = own.map(({ route }) => route[side]).filter((leg) => leg.asset.assetId === asset);
+              expect(amount[bucket]).toBe(
+                legs.reduce((sum, { rawAmount }) => sum + BigInt(rawAmount), 0n).toString(),
+              );
+              expect(['USDC', 'WETH', 'DAI']).toContain(symbol);
+            }
+          }
+        }
+      }
+    }
+  }, 30_000);
+
+  test('cover the last 30 days without a range, 92 days at most', async () => {
+    const { json } = await daily('');
+    const range = json as unknown as { from: string; to: string };
+    expect(range.from).toMatch(/T00:00:00\.000Z$/);
+    expect(Math.floor((Date.parse(range.to) - Date.parse(range.from)) / 86_400_000)).toBe(29);
+    const wide = await daily('createdAfter=2026-01-01T00:00:00Z&createdBefore=2026-04-03T00:00:00Z');
+    expect(wide.status).toBe(422);
+    expect(wide.text).toContain('at most 92 days before createdBefore');
+    const most = await daily('createdAfter=2026-01-01T00:00:00Z&createdBefore=2026-04-02T23:59:59Z');
+    expect(most.json).toMatchObject({ items: [] });
+    expect((await daily('sort=lp_name')).status).toBe(422);
+  });
 });
 
 test('any text survives a cell, with only the guard added', async () => {

@@ -73,6 +73,10 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   },
   { of: /^GET .*\/trades\/export$/, ask: (_, path) => ({ path: `${path.replace(':id', 'w1')}?status=all` }) },
   {
+    of: /^GET .*\/trades\/daily$/,
+    ask: (_, path) => ({ path: `${path.replace(':id', 'w1')}?status=settled` }),
+  },
+  {
     of: /^GET .*\/trades\/:orderId$/,
     ask: async ({ order }, path) => ({
       path: path.replace(':id', 'w1').replace(':orderId', await order('rfq')),

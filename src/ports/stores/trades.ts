@@ -79,6 +79,33 @@ export interface TradePage {
   total: number;
 }
 
+/** A place in the order in which a book's trades were created, or last changed. 0 is before the first. */
+export interface TradePoint {
+  by: 'created' | 'changed';
+  after: number;
+}
+
+/** `position` of its creation or last change, as asked; null without a `TradePoint`. */
+export type ExportedTrade = TradeRow & { position: number | null };
+
+/** Trades of one UTC day, stage and pair of tokens. */
+export interface DaySum {
+  dayMs: number;
+  stage: OrderStage;
+  input: TokenSum;
+  output: TokenSum;
+  trades: number;
+  /** Trades with a notional; `amountUsd` is theirs. */
+  priced: number;
+  amountUsd: number;
+}
+
+export interface TokenSum {
+  chainId: number;
+  token: Address;
+  amount: bigint;
+}
+
 export interface CapturedGas {
   chainId: number;
   txHash: Hex;
@@ -100,8 +127,15 @@ export interface TradeStore {
   families(book: TradeBook): Promise<readonly TradeFamily[]>;
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
-  /** In batches, from one snapshot. undefined when this book, or too many, are being exported. */
-  exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined>;
+  /**
+   * In batches, from one snapshot. With `since`, in order of position, whatever the query's sort. `busy`:
+   * this book, or too many, are being exported. `ahead`: no position is as far as `since`.
+   */
+  exportAll(
+    query: TradeQuery,
+    since?: TradePoint,
+  ): Promise<AsyncGenerator<ExportedTrade[]> | 'busy' | 'ahead'>;
+  days(query: TradeQuery): Promise<DaySum[]>;
   gasOf(orderId: Bytes32): Promise<CapturedGas[]>;
 }
 
@@ -110,6 +144,8 @@ export interface TradeUpkeep {
   /** Counts ended trades; safe to call from any number of workers. Returns how many. */
   fold(): Promise<number>;
   adopt(): Promise<number>;
+  /** Gives positions to new and changed trades. Returns how many. */
+  givePositions(): Promise<number>;
   dueGas(limit: number): Promise<DueGas[]>;
   recordGas(
     due: DueGas,

@@ -62,7 +62,7 @@ export function readDateTime(text: string): number | undefined {
   );
 }
 
-const zDateTime = z
+export const zDateTime = z
   .string()
   .max(64)
   .refine(
@@ -281,7 +281,7 @@ const zRoutingPath = z
   })
   .meta({ id: 'RoutingPath', description: 'How a trade reached the venue.' });
 
-const zTradeItem = z
+export const zTradeItem = z
   .object({
     orderId: zOrderId,
     createdAt: z.iso.datetime().describe('When the submission was accepted.'),

@@ -20,6 +20,7 @@ import { solversRoute } from './solvers.ts';
 import { submitRoute } from './submit.ts';
 import { ticketsRoute } from './tickets.ts';
 import { tradeRoute } from './trade.ts';
+import { tradesDailyRoute } from './trades-daily.ts';
 import { tradesExportRoute } from './trades-export.ts';
 import { tradesRoute } from './trades.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -46,6 +47,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     ticketsRoute({ tickets }),
     tradesRoute({ history }),
     tradesExportRoute({ history }),
+    tradesDailyRoute({ history }),
     tradeRoute({ history }),
     ...webhookRoutes(webhooks),
   ] as unknown as Route[];

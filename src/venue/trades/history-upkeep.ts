@@ -44,6 +44,7 @@ export function createUpkeep(
     )
       await Promise.all(due.map(capture));
     await trades.fold();
+    await trades.givePositions();
   }
 
   async function capture(due: DueGas) {

@@ -1,16 +1,26 @@
-/** A workspace's trade history: list, one trade in full, and the whole as CSV. */
+/** A workspace's trade history: list, one trade in full, all as CSV or NDJSON, and totals per day. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ApiKey, OrderRecord } from '../../ports/stores/store.ts';
 import type { VenueStore } from '../../ports/stores/venue-store.ts';
-import type { TradeBook, TradeRow } from '../../ports/stores/trades.ts';
-import { ApiError } from '../../protocol/errors.ts';
+import type { Download } from '../../ports/http.ts';
+import type { ExportedTrade, TradeBook } from '../../ports/stores/trades.ts';
+import {
+  cursorText,
+  type TradeCursor,
+  type TradeLine,
+  type TradesDailyQuery,
+  type TradesExportQuery,
+} from '../../protocol/api/trades-bulk.ts';
+import { ApiError, invalid } from '../../protocol/errors.ts';
 import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from '../orders/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
+import { dailyRange, dayTotals } from './daily.ts';
 import { tradeDossier } from './dossier.ts';
 import { type Names, tradeItem } from './item.ts';
 import { isPrivileged, tradeQuery } from './search.ts';
@@ -113,28 +123,71 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
         restricted: screenedNow && { screenedNow, travelRule },
       });
     },
-    async exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter) {
+    /** A cursor makes the order; then the file is NDJSON. */
+    async export(
+      key: ApiKey,
+      workspaceId: string,
+      { format = 'csv', createdAfter, updatedAfter, ...filter }: TradesExportQuery,
+    ): Promise<Download> {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
-      const rows = await trades.exportAll(tradeQuery(book, filter, names));
-      if (!rows)
+      const cursor = typeof createdAfter === 'object' ? createdAfter : updatedAfter;
+      const fromMs = typeof createdAfter === 'object' ? undefined : createdAfter;
+      const rows = await trades.exportAll(
+        tradeQuery(book, { ...filter, createdAfter: fromMs }, names),
+        cursor,
+      );
+      if (rows === 'busy')
         throw new ApiError(
           'rate_limited',
           'One export of a workspace is read at a time, and one is being read now. Wait until it has ended.',
           { retryAfterSeconds: EXPORT_RETRY_SECONDS },
         );
-      return {
-        contentType: 'text/csv; charset=utf-8; header=present',
-        filename: 'trades.csv',
-        chunks: csvChunks(rows, names),
-      };
+      if (rows === 'ahead')
+        throw invalid(
+          'value_error',
+          ['query', cursor?.by === 'created' ? 'createdAfter' : 'updatedAfter'],
+          'is after the newest trade of this workspace and mode. Use a cursor that this workspace was given, or start again.',
+        );
+      return format === 'csv'
+        ? {
+            contentType: 'text/csv; charset=utf-8; header=present',
+            filename: 'trades.csv',
+            chunks: chunksOf(rows, (row) => csvLine(row, names), csvHeader(names)),
+          }
+        : {
+            contentType: 'application/x-ndjson; charset=utf-8',
+            filename: 'trades.ndjson',
+            chunks: chunksOf(rows, (row) => ndjsonLine(row, names, cursor?.by)),
+          };
+    },
+    async daily(key: ApiKey, workspaceId: string, filter: TradesDailyQuery) {
+      const book = bookOf(key, workspaceId);
+      const { fromMs, toMs } = dailyRange(filter, clock.nowMs());
+      const names = await namesFor(key, workspaceId);
+      const sums = await trades.days(
+        tradeQuery(book, { ...filter, createdAfter: fromMs, createdBefore: toMs }, names),
+      );
+      return { from: toIso(fromMs), to: toIso(toMs), items: dayTotals(sums, names) };
     },
   };
 }
 
+function ndjsonLine(row: ExportedTrade, names: Names, by: TradeCursor['by'] | undefined): string {
+  const line: TradeLine = {
+    ...tradeItem(row, names),
+    ...(by !== undefined && row.position !== null && { cursor: cursorText({ by, after: row.position }) }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
 /** Stopping at any time, also before the first chunk, releases the rows. */
-function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterable<string> {
-  let head: string | undefined = csvHeader(names);
+function chunksOf(
+  rows: AsyncGenerator<ExportedTrade[]>,
+  lineOf: (row: ExportedTrade) => string,
+  header = '',
+): AsyncIterable<string> {
+  let head: string | undefined = header;
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
@@ -143,7 +196,7 @@ function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterabl
         head = undefined;
         if (batch.done)
           return before === '' ? { done: true, value: undefined } : { done: false, value: before };
-        return { done: false, value: before + batch.value.map((row) => csvLine(row, names)).join('') };
+        return { done: false, value: before + batch.value.map(lineOf).join('') };
       },
       async return() {
         await rows.return(undefined);

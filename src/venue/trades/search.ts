@@ -11,13 +11,18 @@ import { fullName, lpName, type Names, slugOf } from './item.ts';
 
 export const isPrivileged = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';
 
+export type TradeBucket = Exclude<NonNullable<TradesFilter['status']>, 'all'>;
+
 /** Each stage is in one bucket. */
-const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly OrderStage[]> = {
+const BUCKETS: Record<TradeBucket, readonly OrderStage[]> = {
   pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
   settled: ['settled'],
   failed: ['failed', 'refund_pending'],
   refunded: ['refunded'],
 };
+
+export const bucketOf = (stage: OrderStage): TradeBucket =>
+  (Object.keys(BUCKETS) as TradeBucket[]).find((bucket) => BUCKETS[bucket].includes(stage)) as TradeBucket;
 
 export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names): TradeQuery {
   const {

@@ -119,4 +119,37 @@ alter table trade_count drop constraint trade_count_pkey, add primary key (book,
 alter table trade_count set (autovacuum_vacuum_scale_factor = 0.02);
 `,
   },
+  {
+    id: 'venue-trades-5-positions',
+    sql: `
+-- In which order trades were created and last changed, for clients that synchronise. A position is given only once the trade or the change is there for all to see.
+create table trade_position (
+  order_id bytea primary key,
+  book int not null,
+  -- Given once, with the first position.
+  created bigint,
+  -- null: the trade has changed and has no position for that yet.
+  changed bigint
+) with (fillfactor = 80);
+alter table trade_book add column positions bigint not null default 0;
+-- A trigger, so that no writer can forget it, replicas of the previous release included.
+create function trade_has_changed() returns trigger language plpgsql as $$
+begin
+  insert into trade_position (order_id, book) values (new.order_id, new.book) on conflict (order_id) do update set changed = null;
+  return null;
+end $$;
+create trigger trade_added after insert on trade for each row execute function trade_has_changed();
+create trigger trade_moved after update on trade for each row
+  when (old.cell <> new.cell or old.created_at_ms <> new.created_at_ms or old.amount <> new.amount or old.speed_ms <> new.speed_ms
+    or old.terms::text <> new.terms::text or old.state::text <> new.state::text)
+  execute function trade_has_changed();
+-- Behind the trigger, whose creation has waited for all writers: no trade is left out.
+insert into trade_position (order_id, book, created, changed)
+  select order_id, book, n, n from (select order_id, book, row_number() over (partition by book order by created_at_ms, order_id) as n from trade) t;
+update trade_book b set positions = (select count(*) from trade_position p where p.book = b.id);
+create unique index trade_position_created on trade_position (book, created);
+create unique index trade_position_changed on trade_position (book, changed);
+create index trade_position_due on trade_position (book) where changed is null;
+`,
+  },
 ];

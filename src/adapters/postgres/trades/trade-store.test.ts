@@ -11,9 +11,11 @@ import type { Hex } from '../../../domain/hex.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import {
+  type ExportedTrade,
   ORDER_KINDS,
   type TradeFamily,
   type TradeGroup,
+  type TradePoint,
   type TradeQuery,
   type TradeRow,
   type TradeStore,
@@ -159,6 +161,15 @@ const GROUP_SORTS: Record<string, (group: TradeGroup) => string> = {
   kind: ({ orderKind }) => String(ORDER_KINDS.indexOf(orderKind)),
   stage: ({ stage }) => String(STAGES.indexOf(stage)),
 };
+async function exported(
+  query: TradeQuery,
+  from: TradeStore = trades,
+  since?: TradePoint,
+): Promise<AsyncGenerator<ExportedTrade[]>> {
+  const rows = await from.exportAll(query, since);
+  if (typeof rows === 'string') throw new Error(rows);
+  return rows;
+}
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 interface Asked {
@@ -290,8 +301,7 @@ test('an export equals the list from its first to its last row', { timeout: 60_0
       offset: 0,
     };
     const found: string[] = [];
-    for await (const rows of (await trades.exportAll(queryOf(a))) ?? [])
-      found.push(...rows.map(({ orderId }) => orderId));
+    for await (const rows of await exported(queryOf(a))) found.push(...rows.map(({ orderId }) => orderId));
     expect(found).toEqual(naive(a));
   }
 });
@@ -320,24 +330,19 @@ test(
           `select count(*) as n from pg_stat_activity where application_name = 'firmquote export'`,
         )
       )[0]?.n;
-    const first = await trades.exportAll(queryOf(a));
-    expect((await first?.next())?.value.length).toBeGreaterThan(0);
-    expect(await trades.exportAll(queryOf(a))).toBeUndefined();
+    const first = await exported(queryOf(a));
+    expect((await first.next()).value.length).toBeGreaterThan(0);
+    expect(await trades.exportAll(queryOf(a))).toBe('busy');
     expect(
-      await trades
-        .exportAll({ ...queryOf(a), book: { workspaceId: 'nobody', mode: 'test' } })
-        .then((rows) => rows?.next()),
+      await (await exported({ ...queryOf(a), book: { workspaceId: 'nobody', mode: 'test' } })).next(),
     ).toMatchObject({ done: true });
     expect(await open()).toBe(1);
-    await first?.return(undefined);
+    await first.return(undefined);
     await expect.poll(open).toBe(0);
-    const second = await trades.exportAll(queryOf(a));
     // Given up before it was read.
-    await second?.return(undefined);
+    await (await exported(queryOf(a))).return(undefined);
     await expect.poll(open).toBe(0);
-    expect(
-      await trades.exportAll(queryOf(a)).then(async (rows) => (await rows?.return(undefined), rows)),
-    ).toBeDefined();
+    await (await exported(queryOf(a))).return(undefined);
   },
 );
 
@@ -363,11 +368,9 @@ test('an export ends when one of its statements takes too long', async () => {
   const strict = createTradeStore(db, { ...SMALL, exports: { statementMs: 200 } });
   await db.transaction(async (session) => {
     await session.query('lock table trade in access exclusive mode');
-    expect(await failed(strict.exportAll(query).then((rows) => rows?.next()))).toBe('failed');
+    expect(await failed(exported(query, strict).then((rows) => rows.next()))).toBe('failed');
   });
-  const again = await strict.exportAll(query);
-  expect(again).toBeDefined();
-  await again?.return(undefined);
+  await (await exported(query, strict)).return(undefined);
 });
 
 test(

@@ -4,10 +4,12 @@ import pg from 'pg';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type {
   CapturedGas,
+  DaySum,
   DueGas,
+  ExportedTrade,
   TradePage,
+  TradePoint,
   TradeQuery,
-  TradeRow,
   TradeStore,
   TradeUpkeep,
 } from '../../../ports/stores/trades.ts';
@@ -25,6 +27,8 @@ import {
   whereOf,
 } from './trade-query.ts';
 import { setSession } from '../session.ts';
+import { sumDays } from './trade-days.ts';
+import { givePositions, givePositionsOfAll, isAhead } from './trade-positions.ts';
 import { adoptTrades } from './trade-rebuild.ts';
 import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 
@@ -69,10 +73,13 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   }
 
   /** An export takes as long as its client, so it has its own connection. */
-  async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
+  async function exportAll(
+    query: TradeQuery,
+    since?: TradePoint,
+  ): Promise<AsyncGenerator<ExportedTrade[]> | 'busy' | 'ahead'> {
     const { workspaceId, mode } = query.book;
     const name = `${workspaceId} ${mode}`;
-    if (exporting.size >= MAX_EXPORTS || exporting.has(name)) return undefined;
+    if (exporting.size >= MAX_EXPORTS || exporting.has(name)) return 'busy';
     exporting.add(name);
     const client = new pg.Client({
       connectionString: db.url,
@@ -89,6 +96,9 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     }
     client.on('error', () => void end());
     try {
+      const book = await families.book(query.book);
+      // Before the snapshot, so that it shows all that has been committed.
+      if (since && book !== undefined) await givePositions(db, book);
       await client.connect();
       await setSession(client, {
         search_path: db.schema,
@@ -98,17 +108,20 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
         'begin; set transaction isolation level repeatable read read only; set local ' +
           `idle_in_transaction_session_timeout = ${exportLimits.stalledMs}; set local cursor_tuple_fraction = 1`,
       );
-      const book = await families.book(query.book);
       const { rows } = await client.query<{ ours: boolean }>(
         'select pg_try_advisory_xact_lock($1, $2) as ours',
         [EXPORT_LOCK_CLASS, book ?? 0],
       );
       if (!rows[0]?.ours) {
         await end();
-        return undefined;
+        return 'busy';
+      }
+      if (since && (book === undefined ? since.after > 0 : await isAhead(sessionOf(client), book, since))) {
+        await end();
+        return 'ahead';
       }
       if (book === undefined) return finish(nothing(), end);
-      return finish(streamed(client, book, query), end);
+      return finish(streamed(client, book, query, since), end);
     } catch (error) {
       await end();
       throw new UpstreamError(
@@ -118,39 +131,53 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     }
   }
 
-  async function* streamed(client: pg.Client, book: number, query: TradeQuery): AsyncGenerator<TradeRow[]> {
-    const session: Queryable = {
-      query: async (statement, values = []) =>
-        (
-          await client.query({
-            ...(typeof statement === 'string' ? { text: statement } : statement),
-            values: [...values],
-            types: columnTypes,
-          })
-        ).rows,
-    };
+  async function* streamed(
+    client: pg.Client,
+    book: number,
+    query: TradeQuery,
+    since: TradePoint | undefined,
+  ): AsyncGenerator<ExportedTrade[]> {
+    const session = sessionOf(client);
     const { groups, cells, every } = await openBook(session, book, await families.list(book), query, ledgers);
     const by = query.sort.by === 'group' ? 'created_at' : query.sort.by;
-    for (const group of query.sort.by === 'group' ? groups : [every ? null : cells]) {
+    for (const group of query.sort.by === 'group' && !since ? groups : [every ? null : cells]) {
       const where = whereOf(book, group, rangesOf(query));
+      const which = where.text.replaceAll('book =', 't.book =');
       await client.query(
-        `declare trades no scroll cursor for select ${TRADE_COLUMNS} from trade t join trade_family ` +
-          `f on f.id = t.cell / 8 where ${where.text.replaceAll('book =', 't.book =')} order by ` +
-          `${orderBy(by, query.direction)}`,
+        since
+          ? `declare trades no scroll cursor for select ${TRADE_COLUMNS}, p.${since.by} as position from trade_position p join ` +
+              `trade t using (order_id) join trade_family f on f.id = t.cell / 8 where ${which} and p.book = ${book} and ` +
+              `p.${since.by} > ${since.after} order by p.${since.by}`
+          : `declare trades no scroll cursor for select ${TRADE_COLUMNS}, null as position from trade t join trade_family ` +
+              `f on f.id = t.cell / 8 where ${which} order by ${orderBy(by, query.direction)}`,
         where.values,
       );
       for (;;) {
-        const rows = await session.query<TradeDbRow>(`fetch ${FETCH} from trades`);
-        if (rows.length > 0) yield rows.map(tradeFromRow);
+        const rows = await session.query<TradeDbRow & { position: number | null }>(
+          `fetch ${FETCH} from trades`,
+        );
+        if (rows.length > 0) yield rows.map((row) => ({ ...tradeFromRow(row), position: row.position }));
         if (rows.length < FETCH) break;
       }
       await client.query('close trades');
     }
   }
 
+  async function days(query: TradeQuery): Promise<DaySum[]> {
+    const book = await families.book(query.book);
+    if (book === undefined) return [];
+    const known = await families.list(book);
+    return db.transaction(async (session) => {
+      await session.query('set transaction isolation level repeatable read read only');
+      const { cells, every } = await openBook(session, book, known, query, ledgers);
+      return sumDays(session, book, every ? null : cells, query);
+    });
+  }
+
   return {
     page,
     exportAll,
+    days,
     async families(which) {
       const book = await families.book(which);
       return book === undefined ? [] : families.list(book);
@@ -178,6 +205,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
 
     fold: () => foldTrades(db, options),
     adopt: () => adoptTrades(db, options),
+    givePositions: () => givePositionsOfAll(db),
     dueGas: (limit) =>
       select<DueGas>(
         db,
@@ -208,8 +236,22 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   };
 }
 
+const sessionOf = (client: pg.Client): Queryable => ({
+  query: async (statement, values = []) =>
+    (
+      await client.query({
+        ...(typeof statement === 'string' ? { text: statement } : statement),
+        values: [...values],
+        types: columnTypes,
+      })
+    ).rows,
+});
+
 /** Closes connection, cursor and lock however reading ends, even before it began. */
-function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
+function finish(
+  rows: AsyncGenerator<ExportedTrade[]>,
+  end: () => Promise<void>,
+): AsyncGenerator<ExportedTrade[]> {
   const over = async <T>(result: Promise<T>): Promise<T> => {
     await result.catch(() => {});
     await end();
@@ -233,4 +275,4 @@ function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): Asy
   };
 }
 
-async function* nothing(): AsyncGenerator<TradeRow[]> {}
+async function* nothing(): AsyncGenerator<ExportedTrade[]> {}
