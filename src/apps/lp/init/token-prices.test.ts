@@ -72,8 +72,22 @@ test('wrapped assets: WETH is ether, WBTC is checked by its own market, cbBTC ne
   expect(look('cbBTC', 'base', '0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf').kind).toBe('unknown');
 });
 
+test.each(['LINK', 'UNI', 'AAVE', 'ETH', 'BTC'])(
+  '%s has a price at any address, and no notice only where the preset lists the address',
+  (symbol) => {
+    for (const chain of [undefined, 'base', 'arc'])
+      expect(look(symbol, chain)).toEqual({
+        kind: 'known',
+        name: symbol,
+        notice: `${symbol} at ${ANYWHERE} on ${chain ?? 'devnet'} is taken for ${symbol} by its symbol alone. Check the address.`,
+      });
+    const token = { address: ANYWHERE, symbol, name: symbol } as const;
+    const preset = { tokens: [{ address: ANYWHERE, symbol, decimals: 18 }] };
+    expect(priceOfToken(token, 'listed', preset)).toMatchObject({ name: symbol, notice: undefined });
+  },
+);
+
 test('another token is priced by the markets of its symbol, and the operator is told which', () => {
-  expect(look('LINK', 'base')).toEqual({ kind: 'known', name: 'LINK', notice: undefined });
   expect(look('PEPE', 'base')).toMatchObject({
     name: 'PEPE',
     notice: expect.stringContaining('PEPE/USD of kraken'),

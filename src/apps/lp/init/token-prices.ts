@@ -1,7 +1,8 @@
 /**
  * Which price `lp init` gives a token. "USD" in a name is no peg: only the dollars of this list are 1, each
- * with the markets that watch it, and on a chain with a preset only at their addresses. Everything else needs
- * a source.
+ * with the markets that watch it. Dollars and wrapped assets are known, on a chain with a preset, only at the
+ * preset's addresses; other names of dollars need a source. All other tokens are priced by the markets of
+ * their symbol. The operator is told to check every token whose address no preset lists.
  */
 
 import type { Preset } from '../../config/presets.ts';
@@ -104,7 +105,7 @@ export function priceOfToken(
     return { kind: 'unknown', why: `the address of ${symbol} on ${slug} is not known to firmquote` };
   const byName = (as: string) =>
     listed === undefined
-      ? `${slug} has no preset, so ${symbol} at ${address} is taken for ${as} by its symbol alone. Check the address.`
+      ? `${symbol} at ${address} on ${slug} is taken for ${as} by its symbol alone. Check the address.`
       : undefined;
   if (dollar !== undefined) return { kind: 'known', name: known, notice: byName('the dollar of that name') };
   if (wrapped !== undefined)
@@ -124,7 +125,7 @@ export function priceOfToken(
     kind: 'known',
     name: known,
     notice: own(REFERENCES, known)
-      ? undefined
+      ? byName(known)
       : `${known} is priced by the markets ${sourcesOf(known)
           .map((market) => `${market.symbol} of ${market.feed}`)
           .join(', ')}. Check that they trade this token.`,
