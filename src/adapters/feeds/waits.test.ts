@@ -125,7 +125,23 @@ describe('what an answer asks for', () => {
     );
     expect(quotation('x'.repeat(5))).toBe('xxxxx');
     expect(quotation('a '.repeat(500)).length).toBeLessThanOrEqual(120);
+    expect(quotation('<p>Slow</p><script>if (a<b) s3cr3t()</script> <b>down')).toBe('Slow down');
+    expect(quotation('<p>Slow</p><style>p{}')).toBe('Slow');
+    // A text that ends within a word ends without that word: it may be the start of a key.
+    expect(quotation(`${' '.repeat(4_090)}a s3cr3t=1`)).toBe('a …');
   });
+  test.each(['<', '<style', '<style>', '</script', '/', '=', '@', 'a-', 'a '])(
+    'of 256 KB of "%s" the log quotes little, and nothing after the first 4 KB is read',
+    (part) => {
+      const most = 256 * 1024;
+      const body = part.repeat(Math.ceil(most / part.length)).slice(0, most);
+      for (const text of [body, JSON.stringify({ error: `error ${body}` }), JSON.stringify([body])]) {
+        expect(quotation(text).length).toBeLessThanOrEqual(120);
+        expect(quotation(`${text.slice(0, 5_000)} the end`)).not.toContain('end');
+      }
+      expect(quotation(`${' '.repeat(8_192)}the end`)).toBe('…');
+    },
+  );
 });
 
 describe('how long', () => {

@@ -91,7 +91,7 @@ export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000
       const [host, nowMs] = [hostOf(url), clock.monotonicMs()];
       const known = hosts.get(host);
       const isWaiting = known !== undefined && nowMs < known.untilMs;
-      // Requests that were under way when the server first refused are no further offence.
+      // Requests sent before the first refusal do not lengthen the wait.
       const again = known !== undefined && nowMs - known.untilMs <= STEADY_MS;
       const count = isWaiting ? known.count : again ? known.count + 1 : 0;
       const ownMs = isWaiting ? 0 : Math.min(firstMs * 2 ** count, longestMs);
@@ -124,21 +124,35 @@ const LONGEST_QUOTATION = 120;
 
 /**
  * What an answer says, for the log: the texts of a JSON document or of a page, without tags, addresses and
- * what may be a key.
+ * what may be a key. An outside server writes the body, so the patterns read a part of limited length, each
+ * in linear time.
  */
 export function quotation(body: string): string {
-  let texts: string[];
+  let text: string;
   try {
-    texts = textsOf(JSON.parse(body), 4);
+    text = textsOf(JSON.parse(body), 4).join('; ');
   } catch {
-    texts = [body.replace(/<(?:style|script)[^]*?<\/(?:style|script)>|<[^>]*>/gi, ' ')];
+    text = body;
   }
-  return texts
-    .join('; ')
-    .replace(/\S*(?:\/\/|[?&=@])\S*|[A-Za-z0-9_-]{20,}/g, '…')
+  const words = withoutTags(text.slice(0, WORDS_BYTES)).split(/\s+/);
+  // The last word may be cut, and then it may be the start of a key or an address.
+  if (text.length > WORDS_BYTES) words.splice(-1, 1, '…');
+  return words
+    .map((word) => (/\/\/|[?&=@]/.test(word) ? '…' : word.replace(/[A-Za-z0-9_-]{20,}/g, '…')))
+    .join(' ')
     .replace(/[^\x21-\x7e…]+/g, ' ')
     .trim()
     .slice(0, LONGEST_QUOTATION);
+}
+
+/** Also without styles and scripts, whether they end or not. */
+function withoutTags(text: string): string {
+  // Even items are texts; the item before each is "" for a tag that opens and "/" for one that closes.
+  return text
+    .split(/<(\/?)(?:style|script)[^<>]*>/i)
+    .filter((_, index, items) => index % 2 === 0 && items[index - 1] !== '')
+    .join(' ')
+    .replace(/<[^<>]*>/g, ' ');
 }
 
 function textsOf(value: unknown, depth: number): string[] {
