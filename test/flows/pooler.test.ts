@@ -14,6 +14,7 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import { requireOwnSessions } from '../../src/adapters/postgres/pooler.ts';
 import { assetId } from '../../src/domain/asset.ts';
+import { startTcpProxy } from '../faults/support/tcp-proxy.ts';
 import { firmquote } from '../support/command.ts';
 import { account } from '../support/devnet.ts';
 import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
@@ -82,6 +83,12 @@ describe('each connection has a session of its own', () => {
     await Promise.all(others.map((other) => other.query('commit')));
     await expect(requireOwnSessions(pooler.through(url))).rejects.toMatchObject({ code: 'sessions_shared' });
     await Promise.all(others.map((other) => other.end()));
+  });
+
+  test('on a database that answers each statement late, but in time', async () => {
+    const late = await startTcpProxy(url);
+    late.set({ kind: 'delay', ms: 1_200, of: (chunk) => /(?:listen|notify) firmquote/.test(String(chunk)) });
+    await requireOwnSessions(late.url, 2_000).finally(() => late.stop());
   });
 
   test('a pooler without a free session is asked again later, not blamed', async () => {

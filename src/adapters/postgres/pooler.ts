@@ -95,15 +95,14 @@ async function requireOneBackendEach(one: Session, other: Session): Promise<void
 
 async function requireNotifications(one: Session, other: Session, silenceMs: number): Promise<void> {
   const channel = `firmquote_${randomBytes(8).toString('hex')}`;
+  const heard = new Promise<true>((resolve) => one.client.once('notification', () => resolve(true)));
+  await one.ask(`listen ${channel}`);
+  await other.ask(`notify ${channel}`);
+  // The time counts from here: a slow database answers the statements above late.
   let timer: NodeJS.Timeout | undefined;
-  const heard = new Promise<boolean>((resolve) => {
-    one.client.once('notification', () => resolve(true));
-    timer = setTimeout(() => resolve(false), silenceMs);
-  });
+  const silence = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), silenceMs)));
   try {
-    await one.ask(`listen ${channel}`);
-    await other.ask(`notify ${channel}`);
-    if (!(await heard)) throw new SharedSessions('a notification did not arrive');
+    if (!(await Promise.race([heard, silence]))) throw new SharedSessions('a notification did not arrive');
   } finally {
     clearTimeout(timer);
   }

@@ -3,7 +3,8 @@
  * does to connections can be changed while they are open.
  *
  * - `pass`            forwards both ways, without delay.
- * - `delay`           forwards both ways, every byte `ms` later; order is kept.
+ * - `delay`           forwards both ways, every byte `ms` later, or only the chunks for which `of` is true; order is
+ *                     kept.
  * - `blackhole` a cable pulled out: connections are accepted and stay open, nothing moves either way. With
  *   the next mode that
  *                     forwards, what was held arrives after all, as TCP would send it again.
@@ -17,7 +18,7 @@ import { type AddressInfo, createServer, connect, type Socket } from 'node:net';
 
 export type TcpMode =
   | { kind: 'pass' | 'blackhole' | 'reset' }
-  | { kind: 'delay'; ms: number }
+  | { kind: 'delay'; ms: number; of?: (chunk: Buffer) => boolean }
   | { kind: 'half_open'; stopped: 'up' | 'down' }
   | { kind: 'truncate'; bytes: number };
 
@@ -70,8 +71,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     const [from, to] = way === 'up' ? [pair.client, pair.server] : [pair.server, pair.client];
     let held = 0;
     let tail: Promise<void> = Promise.resolve();
-    const inTurn = (what: () => void) => {
-      const dueMs = performance.now() + (mode.kind === 'delay' ? mode.ms : 0);
+    const inTurn = (what: () => void, chunk?: Buffer) => {
+      const delayMs =
+        mode.kind === 'delay' && (chunk === undefined || (mode.of?.(chunk) ?? true)) ? mode.ms : 0;
+      const dueMs = performance.now() + delayMs;
       tail = tail.then(async () => {
         const early = dueMs - performance.now();
         if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
@@ -91,7 +94,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         if (passed.length === chunk.length) return;
         to.end();
         pair.server.destroy();
-      });
+      }, chunk);
     });
     from.on('end', () => inTurn(() => void to.end()));
     from.on('error', () => {});
