@@ -22,9 +22,13 @@ describe('decodeText', () => {
     ['UTF-16 with a mark', bytes(`${BOM}{"a": 1}`, 'utf16le'), /^x is UTF-16.*Save it as UTF-8\.$/],
     ['UTF-16 of the other order', bytes(`${BOM}a`, 'utf16le').swap16(), /is UTF-16/],
     ['UTF-16 without a mark', bytes('{"a": 1}', 'utf16le'), /a NUL as byte 2: it is UTF-16 without a mark/],
-    ['Latin-1', bytes('pässword', 'latin1'), /not UTF-8: byte 2 is 0xe4/],
-    ['a character cut off at the end', bytes('aä').subarray(0, 2), /byte 2 is 0xc3/],
-    ['a gzip archive', Buffer.from([0x1f, 0x8b, 8, 1, 5]), /not UTF-8: byte 2 is 0x8b/],
+    [
+      'Latin-1',
+      bytes('pässword', 'latin1'),
+      /^x is not UTF-8: byte 2 is not part of a character, as in .* Save it as UTF-8\.$/,
+    ],
+    ['a character cut off at the end', bytes('aä').subarray(0, 2), /byte 2 is not part of a character/],
+    ['a gzip archive', Buffer.from([0x1f, 0x8b, 8, 1, 5]), /not UTF-8: byte 2 is not part of a character/],
   ])('error: %s', (_, content, message) => {
     expect(() => decodeText(content, 'x')).toThrow(OddTextError);
     expect(() => decodeText(content, 'x')).toThrow(message);

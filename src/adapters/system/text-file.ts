@@ -21,11 +21,10 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    const at = firstBroken(bytes);
-    const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
+    // Without the byte itself: the text may be a secret.
     throw new OddTextError(
       name,
-      `is not UTF-8: byte ${at + 1} is 0x${byte}, as in a Windows or Latin-1 encoding`,
+      `is not UTF-8: byte ${firstBroken(bytes) + 1} is not part of a character, as in a Windows or Latin-1 encoding`,
     );
   }
 }

@@ -113,7 +113,9 @@ test('reads files of other editors: byte order mark and CRLF; names UTF-16 and o
   await writeFile(file, Buffer.from(`\ufeff${text}`, 'utf16le'));
   await expect(loadConfig(schema, file, {})).rejects.toThrow(/- is UTF-16.*Save it as UTF-8/);
   await writeFile(file, Buffer.from(text, 'latin1'));
-  await expect(loadConfig(schema, file, {})).rejects.toThrow(/- is not UTF-8: byte 30 is 0xfc/);
+  await expect(loadConfig(schema, file, {})).rejects.toThrow(
+    /- is not UTF-8: byte 30 is not part of a character/,
+  );
 });
 
 test('printConfig says where each value comes from and shows no secret part of a URL', () => {
