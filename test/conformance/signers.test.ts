@@ -33,7 +33,7 @@ import { account } from '../support/devnet.ts';
 import { AWS_ENVIRONMENT, AWS_KEY, playAwsKms } from '../support/key-services/aws-kms.ts';
 import { AUTHORITY, CLIENT, STRANGER } from '../support/key-services/certificates.ts';
 import { GOOGLE_KEY, googleEnvironment, playGoogleKms } from '../support/key-services/google-kms.ts';
-import { KEY_NUMBER, type Mood, type PlayedService } from '../support/key-services/played.ts';
+import { KEY_NUMBER, type Fault, type PlayedService } from '../support/key-services/played.ts';
 import { playWeb3Signer } from '../support/key-services/web3signer.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import { until } from '../support/venue.ts';
@@ -157,18 +157,18 @@ describe.each(Object.entries(SIGNERS))('%s', (_, make) => {
 });
 
 describe.each(Object.keys(SERVICES))('%s', (name) => {
-  test.each(['high_s', 'low_s'] as const)('a signature with %s becomes one with low s', async (mood) => {
+  test.each(['high_s', 'low_s'] as const)('a signature with %s becomes one with low s', async (fault) => {
     const { signer, service } = await start(name);
-    service.mood = mood;
+    service.fault = fault;
     for (let n = 0; n < 4; n += 1)
       expect(deps.recovery.recover(keccak(MESSAGE), await signer.sign(MESSAGE))).toBe(KEY.address);
   });
 
   test.each(['throttled', 'down', 'reset', 'malformed'] as const)(
     '%s twice: the third request of the same signature succeeds',
-    async (mood) => {
+    async (fault) => {
       const { signer, service } = await start(name);
-      service.next = [mood, mood];
+      service.next = [fault, fault];
       expect(deps.recovery.recover(keccak(MESSAGE), await signer.sign(MESSAGE))).toBe(KEY.address);
       expect(service.signed).toBe(3);
     },
@@ -183,17 +183,17 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
   });
 
   test('error: what does not pass in time is told with its reason', async () => {
-    const reasons: [Mood, string, RegExp][] = [
+    const reasons: [Fault, string, RegExp][] = [
       ['throttled', 'throttled', /refuses so many requests.*quota/],
       ['down', 'unavailable', /is not working/],
       ['reset', 'unavailable', /cannot be reached/],
       ['malformed', 'malformed', /cannot be read/],
       ['hang', 'timeout', /does not answer in time/],
     ];
-    const failures = reasons.map(async ([mood, kind, message]) => {
-      const short = { timeoutMs: mood === 'hang' ? 500 : 20_000, deadlineMs: 2_000 };
+    const failures = reasons.map(async ([fault, kind, message]) => {
+      const short = { timeoutMs: fault === 'hang' ? 500 : 20_000, deadlineMs: 2_000 };
       const { signer, service } = await start(name, short);
-      service.mood = mood;
+      service.fault = fault;
       const error: unknown = await signer.sign(MESSAGE).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'signer_unavailable', retry: 'later', kind });
       expect((error as Error).message).toMatch(message);
@@ -202,13 +202,13 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
     await Promise.all(failures);
   });
 
-  test.each<[Mood, string, RegExp]>([
+  test.each<[Fault, string, RegExp]>([
     ['denied', 'denied', /refuses our credentials/],
     ['no_key', 'no_key', /cannot sign with this key/],
     ['wrong_key', 'wrong_key', /signs with another key/],
-  ])('error: %s is not repeated, and no signature is given', async (mood, kind, message) => {
+  ])('error: %s is not repeated, and no signature is given', async (fault, kind, message) => {
     const { signer, service } = await start(name);
-    service.mood = mood;
+    service.fault = fault;
     const failed = signer.sign(MESSAGE);
     await expect(failed).rejects.toThrow(message);
     await expect(failed).rejects.toMatchObject({ kind, retry: 'later' });
@@ -228,7 +228,7 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
     service.latencyMs = 10;
     await Promise.all(Array.from({ length: 20 }, () => signer.sign(MESSAGE)));
     expect(service.most).toBe(3);
-    service.mood = 'hang';
+    service.fault = 'hang';
     const stuck = Array.from({ length: 3 }, () => signer.sign(MESSAGE, { withinMs: 1_500 }).catch(() => {}));
     await until(() => service.signed === 23);
     await expect(signer.sign(MESSAGE, { withinMs: 50 })).rejects.toMatchObject({ kind: 'busy' });
@@ -237,7 +237,7 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
 
   test('three failures in a row are an issue until it signs again, which nobody has to ask', async () => {
     const { signer, service } = await start(name);
-    service.mood = 'denied';
+    service.fault = 'denied';
     for (let n = 0; n < 3; n += 1) {
       expect(signer.issue()).toBeUndefined();
       await expect(signer.sign(MESSAGE)).rejects.toThrow();
@@ -245,7 +245,7 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
     expect(signer.issue()).toMatch(/^The key service \(.*\) refuses our credentials/);
     const before = service.signed;
     await until(() => service.signed > before + 1);
-    service.mood = 'ok';
+    service.fault = 'ok';
     await until(() => signer.issue() === undefined);
     const after = service.signed;
     await signer.sign(MESSAGE);
@@ -254,11 +254,11 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
 
   test('a service that hangs is an issue even to callers with little time', async () => {
     const { signer, service } = await start(name, { timeoutMs: 500, deadlineMs: 1_000 });
-    service.mood = 'hang';
+    service.fault = 'hang';
     for (let n = 0; n < 3; n += 1)
       await expect(signer.sign(MESSAGE, { withinMs: 20 })).rejects.toMatchObject({ kind: 'late' });
     await until(() => signer.issue() !== undefined);
-    service.mood = 'ok';
+    service.fault = 'ok';
     await until(() => signer.issue() === undefined);
   });
 

@@ -112,7 +112,7 @@ test('AWS throttles for a while: standby with the reason, no quote, then all is 
   const trade = { ...(from && { from }), ...(to && { to }) };
   // Promised before the throttling begins: the fill has to wait for a signature, and is not given up.
   const prepared = await client.prepare(trade);
-  aws.mood = 'throttled';
+  aws.fault = 'throttled';
   const order = await client.insist(prepared, 'throttled');
   expect(await client.quote(trade)).toBeUndefined();
   await until(async () => (await rosterNote()) === 'standby: signer: cannot sign at the moment');
@@ -123,7 +123,7 @@ test('AWS throttles for a while: standby with the reason, no quote, then all is 
   const metrics = await (await fetch(`${lp().part.opsUrl}/metrics`)).text();
   expect(metrics).toMatch(/firmquote_signer_failures_total\{service="aws-kms",kind="throttled"\} [1-9]/);
   expect(metrics).toMatch(/firmquote_signer_request_seconds_count\{service="aws-kms"\} [1-9]/);
-  aws.mood = 'ok';
+  aws.fault = 'ok';
   await world.quoting();
   expect(await client.ended(order ?? '')).toMatchObject({ status: 'settled' });
   const again = await client.insist(await client.prepare(trade), 'again');

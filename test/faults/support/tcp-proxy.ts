@@ -3,8 +3,8 @@
  * does to connections can be changed while they are open.
  *
  * - `pass`            forwards both ways, without delay.
- * - `delay`           forwards both ways, every byte `ms` later, or only the chunks for which `of` is true; order is
- *                     kept.
+ * - `delay`           forwards both ways, `ms` later: every byte, or only chunks for which `of` is true. Keeps
+ *                     the order.
  * - `blackhole` a cable pulled out: connections are accepted and stay open, nothing moves either way. With
  *   the next mode that
  *                     forwards, what was held arrives after all, as TCP would send it again.

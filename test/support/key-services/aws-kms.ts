@@ -2,7 +2,7 @@
 
 import {
   KEY_NUMBER,
-  type Mood,
+  type Fault,
   playedKey,
   playService,
   type PlayedRequest,
@@ -29,7 +29,7 @@ const json = (body: object, status = 200): WireAnswer => ({
 });
 const error = (status: number, type: string, message: string) => json({ __type: type, message }, status);
 
-const FAILURES: Partial<Record<Mood, WireAnswer>> = {
+const FAILURES: Partial<Record<Fault, WireAnswer>> = {
   throttled: error(
     400,
     'ThrottlingException',
@@ -64,16 +64,16 @@ export function playAwsKms(account = KEY_NUMBER): Promise<PlayedService> {
         SigningAlgorithms: ['ECDSA_SHA_256'],
       });
     },
-    sign(request, mood) {
+    sign(request, fault) {
       const refused =
-        refusal(request, ['KeyId', 'Message', 'MessageType', 'SigningAlgorithm']) ?? FAILURES[mood];
+        refusal(request, ['KeyId', 'Message', 'MessageType', 'SigningAlgorithm']) ?? FAILURES[fault];
       if (refused !== undefined) return refused;
       const { Message, MessageType, SigningAlgorithm } = JSON.parse(request.body) as Record<string, string>;
       const digest = Buffer.from(Message ?? '', 'base64');
       if (MessageType !== 'DIGEST' || SigningAlgorithm !== 'ECDSA_SHA_256' || digest.length !== 32)
         return error(400, 'ValidationException', 'Digest is invalid length for algorithm ECDSA_SHA_256.');
-      const der = Buffer.from(key.sign(digest, mood).toBytes('der'));
-      const Signature = (mood === 'malformed' ? der.subarray(0, -3) : der).toString('base64');
+      const der = Buffer.from(key.sign(digest, fault).toBytes('der'));
+      const Signature = (fault === 'malformed' ? der.subarray(0, -3) : der).toString('base64');
       return json({ KeyId: AWS_KEY, Signature, SigningAlgorithm });
     },
   });

@@ -2,7 +2,7 @@
 
 import {
   KEY_NUMBER,
-  type Mood,
+  type Fault,
   playedKey,
   playService,
   type PlayedService,
@@ -21,7 +21,7 @@ const json = (body: object, status = 200): WireAnswer => ({
 const error = (code: number, status: string, message: string) =>
   json({ error: { code, message, status } }, code);
 
-const FAILURES: Partial<Record<Mood, WireAnswer>> = {
+const FAILURES: Partial<Record<Fault, WireAnswer>> = {
   throttled: error(
     429,
     'RESOURCE_EXHAUSTED',
@@ -57,18 +57,18 @@ export function playGoogleKms(account = KEY_NUMBER): Promise<PlayedService> {
         protectionLevel: 'HSM',
       });
     },
-    sign({ method, headers, body }, mood) {
+    sign({ method, headers, body }, fault) {
       if (headers['authorization'] !== `Bearer ${TOKEN}`)
         return error(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
-      const failure = FAILURES[mood];
+      const failure = FAILURES[fault];
       if (failure !== undefined) return failure;
       const { digest = {} } = JSON.parse(body) as { digest?: { sha256?: string } };
       const bytes = Buffer.from(digest.sha256 ?? '', 'base64');
       if (method !== 'POST' || bytes.length !== 32)
         return error(400, 'INVALID_ARGUMENT', 'The digest length must be 32 bytes.');
-      const der = Buffer.from(key.sign(bytes, mood).toBytes('der'));
+      const der = Buffer.from(key.sign(bytes, fault).toBytes('der'));
       return json({
-        signature: (mood === 'malformed' ? der.subarray(4) : der).toString('base64'),
+        signature: (fault === 'malformed' ? der.subarray(4) : der).toString('base64'),
         signatureCrc32c: '3063283091',
         name: GOOGLE_KEY,
         protectionLevel: 'HSM',

@@ -1,4 +1,4 @@
-/** What the played key services share: an HTTP server, the key, and how the next requests to sign go. */
+/** What the played key services share: an HTTP server, the key, and the faults of the next requests to sign. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
@@ -7,8 +7,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '../../../src/domain/hex.ts';
 import { account } from '../devnet.ts';
 
-/** How one request to sign goes. */
-export type Mood =
+/** How the service answers one request to sign; "ok" is no fault. */
+export type Fault =
   | 'ok'
   | 'throttled'
   | 'down'
@@ -33,10 +33,10 @@ export interface PlayedService {
   url: string;
   /** Every connection ends without an answer, whatever is asked. */
   gone: boolean;
-  /** For every request to sign that has no mood of its own in `next`. */
-  mood: Mood;
-  /** For the next requests to sign, first in, first out. */
-  next: Mood[];
+  /** Of each request to sign for which `next` has none. */
+  fault: Fault;
+  /** Of the next requests to sign, first in, first out. */
+  next: Fault[];
   /** Of every request to sign, beside what the machine takes. */
   latencyMs: number;
   /** Requests to sign so far. */
@@ -66,7 +66,7 @@ export interface PlayedKey {
   publicKey: Uint8Array;
   /** SPKI in DER, as all clouds give it: a fixed head of secp256k1, then the point. */
   spki: Buffer;
-  sign(digest: Uint8Array, mood: Mood): Signature;
+  sign(digest: Uint8Array, fault: Fault): Signature;
   /** v 27 or 28. */
   recoveryId(digest: Uint8Array, signature: Signature): 27 | 28;
 }
@@ -77,9 +77,9 @@ export function playedKey(n: number): PlayedKey {
   return {
     publicKey,
     spki: Buffer.concat([Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'), publicKey]),
-    sign(digest, mood) {
+    sign(digest, fault) {
       // A service signs with a random nonce, so s is high half of the time.
-      const bytes = secp256k1.sign(digest, secret(mood === 'wrong_key' ? OTHER_NUMBER : n), {
+      const bytes = secp256k1.sign(digest, secret(fault === 'wrong_key' ? OTHER_NUMBER : n), {
         prehash: false,
         lowS: false,
         extraEntropy: true,
@@ -87,7 +87,7 @@ export function playedKey(n: number): PlayedKey {
       });
       const { r, s } = secp256k1.Signature.fromBytes(bytes, 'compact');
       const isHigh = s > ORDER / 2n;
-      const flip = (mood === 'high_s' && !isHigh) || (mood === 'low_s' && isHigh);
+      const flip = (fault === 'high_s' && !isHigh) || (fault === 'low_s' && isHigh);
       return new secp256k1.Signature(r, flip ? ORDER - s : s);
     },
     recoveryId(digest, signature) {
@@ -102,7 +102,7 @@ export async function playService(
     /** Anything that is not a request to sign. */
     other(request: PlayedRequest): WireAnswer;
     isSign(request: PlayedRequest): boolean;
-    sign(request: PlayedRequest, mood: Mood): WireAnswer;
+    sign(request: PlayedRequest, fault: Fault): WireAnswer;
   },
   tls?: ServerOptions,
 ): Promise<PlayedService> {
@@ -122,20 +122,20 @@ export async function playService(
       write(play.other(request));
       return;
     }
-    const mood = service.next.shift() ?? service.mood;
+    const fault = service.next.shift() ?? service.fault;
     service.signed += 1;
     service.most = Math.max(service.most, (inProgress += 1));
     response.once('close', () => {
       inProgress -= 1;
       if (!response.writableFinished) service.abandoned += 1;
     });
-    if (mood === 'hang') return;
-    if (mood === 'reset') {
+    if (fault === 'hang') return;
+    if (fault === 'reset') {
       incoming.socket.destroy();
       return;
     }
     if (service.latencyMs > 0) await new Promise((done) => setTimeout(done, service.latencyMs));
-    write(play.sign(request, mood));
+    write(play.sign(request, fault));
   };
   const listener = (incoming: IncomingMessage, response: ServerResponse) =>
     void handle(incoming, response).catch(() => response.destroy());
@@ -144,7 +144,7 @@ export async function playService(
   const service: PlayedService = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     gone: false,
-    mood: 'ok',
+    fault: 'ok',
     next: [],
     ...{ latencyMs: 0, signed: 0, most: 0, abandoned: 0 },
     close: () =>

@@ -6,7 +6,7 @@
 import { keccak256 } from 'ethers';
 import {
   KEY_NUMBER,
-  type Mood,
+  type Fault,
   playedKey,
   playService,
   type PlayedService,
@@ -18,7 +18,7 @@ const OTHER = `0x${'42'.repeat(64)}`;
 const PATH = '/api/v1/eth1';
 
 /** It limits nothing itself: a proxy before it does. */
-const FAILURES: Partial<Record<Mood, WireAnswer>> = {
+const FAILURES: Partial<Record<Fault, WireAnswer>> = {
   throttled: { status: 429, body: '<html><head><title>429 Too Many Requests</title></head></html>' },
   down: { status: 500, body: 'Internal Server Error' },
   denied: { status: 403, body: 'Forbidden' },
@@ -40,15 +40,15 @@ export function playWeb3Signer(account = KEY_NUMBER): Promise<PlayedService> {
               headers: { 'content-type': 'application/json' },
             }
           : { status: 404, body: 'Resource not found' },
-      sign({ path, body }, mood) {
-        const failure = FAILURES[mood];
+      sign({ path, body }, fault) {
+        const failure = FAILURES[fault];
         if (failure !== undefined) return failure;
         if (path !== `${PATH}/sign/${identifier}`) return { status: 404, body: 'Resource not found' };
         const { data } = JSON.parse(body) as { data?: unknown };
         if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data))
           return { status: 400, body: 'Bad Request' };
         const digest = Buffer.from(keccak256(data).slice(2), 'hex');
-        const signature = key.sign(digest, mood);
+        const signature = key.sign(digest, fault);
         const v = key.recoveryId(digest, signature).toString(16);
         return {
           status: 200,
