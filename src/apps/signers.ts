@@ -30,7 +30,7 @@ interface OpenedSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** Of a process: waits while the key service is down. */
+/** For a process: waits while the key service is down, and closes the signer when the process stops. */
 export async function openSigner(
   source: KeySource,
   { life, ...tools }: SignerTools & { life: Life },
@@ -91,10 +91,12 @@ async function serviceOf(source: RemoteKeySource, secrets: SecretContext): Promi
   if ('awsKms' in source) return createAwsKms(source.awsKms);
   if ('googleKms' in source) return createGoogleKms(source.googleKms);
   const { url, address, caFile, certFile, keyFile } = source.web3signer;
+  const key = keyFile === null ? null : await readSecretFile(keyFile, secrets);
+  if (key !== null) secrets.redactor.hide(key);
   const tls = {
     ...(caFile !== null && { ca: await readTextFile(caFile) }),
     ...(certFile !== null && { cert: await readTextFile(certFile) }),
-    ...(keyFile !== null && { key: await readSecretFile(keyFile, secrets) }),
+    ...(key !== null && { key }),
   };
   return createWeb3Signer({ url, address, tls });
 }

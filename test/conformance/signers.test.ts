@@ -25,7 +25,9 @@ import {
 } from '../../src/adapters/signer/remote-signer.ts';
 import { createWeb3Signer } from '../../src/adapters/signer/web3signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
+import { zKeySource } from '../../src/apps/config/parts.ts';
 import { openLocalSigner } from '../../src/apps/keys.ts';
+import { withSigner } from '../../src/apps/signers.ts';
 import { commitmentDigest, commitmentMessage } from '../../src/domain/commitment.ts';
 import { keccak } from '../../src/domain/keccak.ts';
 import type { Signer } from '../../src/ports/signer.ts';
@@ -295,6 +297,28 @@ describe.each(Object.keys(SERVICES))('%s', (name) => {
 });
 
 describe('Web3Signer over TLS', () => {
+  test('the key of the client certificate never reaches a log', async () => {
+    const service = await playWeb3Signer();
+    open.push(service);
+    const files = { ca: AUTHORITY, cert: CLIENT.cert, key: CLIENT.key };
+    const [caFile, certFile, keyFile] = await Promise.all(
+      Object.entries(files).map(async ([name, text]) => {
+        const file = join(folder, `${name}.pem`);
+        await writeSecretFile(file, text);
+        return file;
+      }),
+    );
+    const redactor = createRedactor();
+    const signature = await withSigner(
+      zKeySource.parse({ web3signer: { url: service.url, address: KEY.address, caFile, certFile, keyFile } }),
+      { log: silentLog, secrets: { env: {}, redactor, mounted: false } },
+      (signer) => signer.sign(MESSAGE),
+    );
+    expect(signature).toMatch(/^0x/);
+    for (const line of CLIENT.key.split('\n').filter((text) => text !== '' && !text.startsWith('-----')))
+      expect(redactor.text(`bad base64: ${line}`)).toBe('bad base64: [redacted]');
+  });
+
   test.each([
     ['without a client certificate', { ca: AUTHORITY }],
     ['with one of another authority', { ca: AUTHORITY, ...STRANGER }],

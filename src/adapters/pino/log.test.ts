@@ -72,6 +72,17 @@ describe('log', () => {
     expect(text()).not.toContain('ab'.repeat(65));
   });
 
+  test('hides each line of a secret of several lines, and no frame of a PEM file', () => {
+    const redactor = createRedactor();
+    redactor.hide(
+      '-----BEGIN PRIVATE KEY-----\r\nMIGHAgEAMBMG\r\nByqGSM49AgEG\r\n-----END PRIVATE KEY-----\r\n',
+    );
+    expect(redactor.text('error at ByqGSM49AgEG, after MIGHAgEAMBMG')).toBe(
+      'error at [redacted], after [redacted]',
+    );
+    expect(redactor.text('no -----BEGIN PRIVATE KEY-----')).toBe('no -----BEGIN PRIVATE KEY-----');
+  });
+
   test('hides a secret learned later, in facts and in messages', () => {
     const redactor = createRedactor();
     const { log, text } = capture(redactor);

@@ -10,11 +10,13 @@ const KEY_TEXT = /\bfq_(test|live|ticket)_[A-Za-z0-9_-]+/g;
 /** Signatures and longer data that may contain one; shown as their length. */
 const LONG_HEX = /0x[0-9a-fA-F]{128,}/g;
 const URL_TEXT = /\b([a-z][a-z0-9+.-]*):\/\/[^\s"'<>)\]}]+/gi;
+const PEM_FRAME = /^-----(?:BEGIN|END) [A-Z ]+-----$/;
 const LOOPBACK = /^(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 export interface Redactor {
   text(text: string): string;
   facts(facts: object): Record<string, unknown>;
+  /** Also each line of a secret of several lines, such as a key in PEM. */
   hide(secret: string): void;
 }
 
@@ -93,7 +95,8 @@ export function createRedactor(): Redactor {
         ? { err: error(facts, 0, new Set()) }
         : (value(facts, 0, new Set()) as Record<string, unknown>),
     hide: (secret) => {
-      if (secret.length >= 4) hidden.add(secret);
+      const lines = secret.split(/[\r\n]+/).filter((line) => !PEM_FRAME.test(line));
+      for (const part of [secret, ...lines]) if (part.length >= 4) hidden.add(part);
     },
   };
 }
