@@ -56,8 +56,8 @@ export function createHttpFeed(
         signal: abort.signal,
       });
       if (response.status !== 200) return await failureOf(response);
-      const text = await readAtMost(response, MOST_BYTES);
-      if (text === undefined) return { ok: false, failed: `more than ${MOST_BYTES} bytes` };
+      const { text, isWhole } = await readStart(response.body, MOST_BYTES);
+      if (!isWhole) return { ok: false, failed: `more than ${MOST_BYTES} bytes` };
       // Nine digits of seconds are 31 years.
       const age = /^\d{1,9}/.exec(response.headers.get('age') ?? '')?.[0] ?? '0';
       const answer = read(text, Number(age) * 1_000);
@@ -76,7 +76,7 @@ export function createHttpFeed(
 
   async function failureOf(response: Response): Promise<Answer> {
     const { status, headers, body } = response;
-    const text = await readStart(body).catch(() => '');
+    const { text } = await readStart(body).catch(() => ({ text: '' }));
     const words = quotation(text);
     return {
       ok: false,
@@ -216,16 +216,4 @@ function timeOf(value: unknown): number | undefined {
   return Math.floor(
     number < 1e11 ? number * 1_000 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6,
   );
-}
-
-/** undefined when the body is longer. */
-async function readAtMost(response: Response, bytes: number): Promise<string | undefined> {
-  const parts: Uint8Array[] = [];
-  let total = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    total += part.byteLength;
-    if (total > bytes) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

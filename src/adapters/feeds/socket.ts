@@ -144,7 +144,10 @@ export function createSocketFeed(
         );
       };
       const cancelBody = clock.after(REFUSAL_BODY_MS, () => finish(''));
-      void readStart(response).then(finish, () => finish(''));
+      void readStart(response).then(
+        ({ text }) => finish(text),
+        () => finish(''),
+      );
     });
     socket.on('message', (frame, binary) => {
       if (over) return;

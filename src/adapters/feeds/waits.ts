@@ -105,19 +105,22 @@ export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000
   };
 }
 
-/** The first bytes of a body; the rest is left to the caller to cancel. */
+/**
+ * The first bytes of a body, as text. `isWhole`: the body has no more. The connection of a longer one is left
+ * to the caller.
+ */
 export async function readStart(
   body: AsyncIterable<Uint8Array> | null,
   bytes = WORDS_BYTES,
-): Promise<string> {
+): Promise<{ text: string; isWhole: boolean }> {
   const parts: Uint8Array[] = [];
   let total = 0;
   for await (const part of body ?? []) {
     parts.push(part);
     total += part.byteLength;
-    if (total >= bytes) break;
+    if (total > bytes) break;
   }
-  return Buffer.concat(parts).subarray(0, bytes).toString('utf8');
+  return { text: Buffer.concat(parts).subarray(0, bytes).toString('utf8'), isWhole: total <= bytes };
 }
 
 const LONGEST_QUOTATION = 120;
