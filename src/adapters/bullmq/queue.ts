@@ -13,6 +13,8 @@ import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
 import { setSession, withoutStartOptions } from '../postgres/session.ts';
+import { createSemaphore } from '../semaphore.ts';
+import { systemClock } from '../system/clock.ts';
 import { keepStringsFast } from '../system/fast-strings.ts';
 
 // BullMQ imports ioredis.
@@ -166,10 +168,18 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
             Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)),
         },
       };
-      const limited = createLimit(concurrency);
+      const handlers = createSemaphore(concurrency, systemClock);
+      const handle = async (id: string): Promise<void> => {
+        await handlers.acquire();
+        try {
+          await handler(id);
+        } finally {
+          handlers.release();
+        }
+      };
       const run = async (job: { data: Job; updateData(data: Job): Promise<void> }) => {
         const ids = [job.data.id, ...(job.data.others ?? [])];
-        const ends = await Promise.allSettled(ids.map((id) => limited(() => handler(id))));
+        const ends = await Promise.allSettled(ids.map(handle));
         const failed = ends.flatMap((end, index) =>
           end.status === 'rejected' ? { id: ids[index] as string, reason: end.reason as Error } : [],
         );
@@ -222,22 +232,6 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
         ),
       );
     },
-  };
-}
-
-function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
-  const line: (() => void)[] = [];
-  let busy = 0;
-  return async (work) => {
-    if (busy >= most) await new Promise<void>((go) => line.push(go));
-    else busy += 1;
-    try {
-      await work();
-    } finally {
-      const next = line.shift();
-      if (next) next();
-      else busy -= 1;
-    }
   };
 }
 

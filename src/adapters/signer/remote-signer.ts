@@ -3,6 +3,7 @@
  * can help, and every signature checked by recovery before anybody uses it.
  */
 
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, bytesToHex, type Hex } from '../../domain/hex.ts';
 import { keccakBytes } from '../../domain/keccak.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Recovery, Signer } from '../../ports/signer.ts';
 import { publicKeyAddress } from '../secp256k1/signer.ts';
+import { createSemaphore } from '../semaphore.ts';
 import {
   FAILURES,
   type KeyService,
@@ -18,7 +20,6 @@ import {
   sentenceOf,
   SignerUnavailableError,
 } from './key-service.ts';
-import { createPlaces } from './places.ts';
 
 export interface RemoteSignerDeps {
   clock: Clock;
@@ -30,15 +31,15 @@ export interface RemoteSignerDeps {
 }
 
 export interface RemoteSignerOptions {
-  /** Refused when the service's key has another. null: whatever key the service has. */
+  /** Opening fails when the service's key has another address. null: any key will do. */
   address: Address | null;
   /** Requests in flight; more wait. */
   maxConcurrent: number;
   /** Of one request. */
   timeoutMs: number;
-  /** Of one signature with its repetitions, unless its caller has less time. */
+  /** Of one signature with its repetitions. The caller of `sign` may set a shorter one. */
   deadlineMs: number;
-  /** While the service fails, it is asked to sign a text this often. */
+  /** While the service fails, the signer asks it for a test signature at this interval. */
   probeEveryMs?: number;
 }
 
@@ -47,7 +48,7 @@ export interface RemoteSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** So many failures in a row are an issue of the service; fewer are an accident. */
+/** After so many failures in a row, `issue` reports the service as failing, and probes start. */
 const MANY_FAILURES = 3;
 /** The first request looks for credentials. */
 const OPEN_MS = 10_000;
@@ -56,7 +57,7 @@ const LONGEST_PAUSE_MS = 1_000;
 /** Is neither a transaction nor typed data, so no chain and no contract takes its signature. */
 const PROBE = new TextEncoder().encode('firmquote: does this key service sign?');
 const SECONDS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5];
-const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const { ORDER } = secp256k1.Point.Fn;
 
 /**
  * Asks the service for its public key. Throws `SignerUnavailableError`, with `retry` `never` where the
@@ -79,7 +80,7 @@ export async function openRemoteSigner(
     'Requests to a key service that failed, and signatures that were given up, by kind',
     { service: [name], kind: FAILURES },
   );
-  const places = createPlaces(maxConcurrent, clock);
+  const requests = createSemaphore(maxConcurrent, clock);
 
   /** One request, which is abandoned after `withinMs`, or after `mostMs`. */
   async function request<T>(
@@ -111,13 +112,13 @@ export async function openRemoteSigner(
     }
   }
 
-  /** Repeats what may pass, with growing pauses, as long as `withinMs` allows. */
+  /** Repeats a request after failures that may pass, with growing pauses, for `withinMs` at most. */
   async function persist<T>(ask: (signal: AbortSignal) => Promise<T>, withinMs: number): Promise<T> {
     const untilMs = clock.monotonicMs() + withinMs;
     const leftMs = () => untilMs - clock.monotonicMs();
     let before: KeyServiceFailure | undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      if (!(await places.take(leftMs())))
+      if (!(await requests.acquire(leftMs())))
         throw counted(before ?? new KeyServiceFailure('busy', `${maxConcurrent} at a time`));
       try {
         if (leftMs() <= 0) throw new KeyServiceFailure('late', 'no time was left');
@@ -129,7 +130,7 @@ export async function openRemoteSigner(
         if (leftMs() <= pauseMs) throw failure;
         before = failure;
       } finally {
-        places.give();
+        requests.release();
       }
       await new Promise<void>((resolve) => clock.after(pauseMs * (0.5 + jitter() / 2), resolve));
     }
