@@ -29,7 +29,7 @@ import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { simulateCall } from './simulate.ts';
 import { createProbe } from '../rpc/probe.ts';
 import { type Agreed, createQuorum } from '../rpc/quorum.ts';
-import { createRpc, type ChainRpc, RpcRefusal, type RpcOptions } from '../rpc/rpc.ts';
+import { createRpc, type ChainRpc, RpcRefusal, type RpcOptions, spansBlocks } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
@@ -445,12 +445,6 @@ export async function logsOfAll(
     (a, b) =>
       Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
   );
-}
-
-/** Whether these parameters ask for more than one block, so that fewer can be asked for. */
-function spansBlocks([filter]: readonly unknown[]): boolean {
-  const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex };
-  return fromBlock !== toBlock;
 }
 
 /** Asks the other endpoints too when the first one has no such block or receipt. */

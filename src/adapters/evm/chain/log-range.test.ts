@@ -7,7 +7,7 @@ import { RpcRefusal } from '../rpc/rpc.ts';
 import { createLogRange } from './log-range.ts';
 
 const refusal = (message: string, rpcCode = -32_000) =>
-  new RpcRefusal({ method: 'eth_getLogs', rpcCode, message, data: undefined });
+  new RpcRefusal({ method: 'eth_getLogs', params: [{}], rpcCode, message, data: undefined });
 
 /** Reads a range as the chain adapter does; returns the ranges that the node answered. */
 function read(

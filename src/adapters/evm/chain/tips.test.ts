@@ -7,7 +7,7 @@ import { createTips } from './tips.ts';
 type Answers = Record<string, unknown>;
 
 const refusal = (method: string) =>
-  new RpcRefusal({ method, rpcCode: -32_601, message: 'method not found', data: undefined });
+  new RpcRefusal({ method, params: [], rpcCode: -32_601, message: 'method not found', data: undefined });
 
 /** Answers of a node, which the test may change; what is missing is refused. */
 function playedNode(answers: Answers) {

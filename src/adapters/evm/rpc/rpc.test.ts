@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../../test/support/silent.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createHealth } from './health.ts';
@@ -66,6 +66,31 @@ test.each([
   const only = await node(refusal, refusal, GOOD);
   expect(await ask(only)).toBe('0x1');
   expect(only.asked).toBe(3);
+});
+
+describe.each([
+  ['a timeout', refused(-32_000, 'query timeout exceeded')],
+  ['too many results', refused(-32_005, 'query returned more than 10000 results')],
+])('%s for logs', (_, refusal) => {
+  const logs = (fromBlock: string, toBlock: string, ...urls: { url: string }[]) =>
+    createRpc(urls.map(({ url }) => url)).request('eth_getLogs', [{ fromBlock, toBlock }]);
+
+  test('of one block, which cannot be fewer: the next endpoint is asked', async () => {
+    const [one, two] = [await node(refusal), await node(GOOD)];
+    expect(await logs('0x10', '0x10', one, two)).toBe('0x1');
+    expect([one.asked, two.asked]).toEqual([1, 1]);
+  });
+
+  test('of one block at the only endpoint: asked again', async () => {
+    const only = await node(refusal, refusal, GOOD);
+    expect(await logs('0x10', '0x10', only)).toBe('0x1');
+  });
+
+  test('of several blocks: the caller asks for fewer', async () => {
+    const [one, two] = [await node(refusal), await node(GOOD)];
+    await expect(logs('0x10', '0x11', one, two)).rejects.toMatchObject({ meaning: 'smaller' });
+    expect([one.asked, two.asked]).toEqual([1, 0]);
+  });
 });
 
 test('an endpoint that goes on refusing ends the call, in its own words', async () => {

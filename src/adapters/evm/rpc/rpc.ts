@@ -1,6 +1,7 @@
 /** JSON-RPC with fallback to the next endpoint. Errors never contain the URL, which may hold a key. */
 
 import { UpstreamError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { Health } from './health.ts';
@@ -33,23 +34,30 @@ export interface ChainRpc {
 
 interface Refused {
   method: string;
+  params: readonly unknown[];
   rpcCode: number;
   message: string;
   data: unknown;
   retryAfterMs?: number | undefined;
 }
 
+const LATER: ReadonlySet<Meaning> = new Set(['not_now', 'behind', 'unknown']);
+
 export class RpcRefusal extends UpstreamError {
   readonly meaning: Meaning;
+  /** The same request may be answered a moment later. */
+  readonly mayPass: boolean;
   readonly data: unknown;
   /** The node's own words, without URLs. */
   readonly words: string;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
   constructor(refused: Refused) {
-    const { method, rpcCode, message, data, retryAfterMs } = refused;
+    const { method, params, rpcCode, message, data, retryAfterMs } = refused;
     super(`The node refused ${method}: ${message}`, { code: 'rpc_refused', facts: { method, rpcCode } });
     this.meaning = meaningOf(refused);
+    // One block cannot be too many: an endpoint that says so has a trouble of its own, such as a timeout.
+    this.mayPass = LATER.has(this.meaning) || (this.meaning === 'smaller' && !spansBlocks(params));
     this.data = data;
     this.words = message;
     this.retryAfterMs = retryAfterMs;
@@ -91,7 +99,7 @@ export function createRpc(
       if (latest) watch?.health.saw(index, latest.number);
       return answer;
     } catch (error) {
-      const failure = translate(error, method);
+      const failure = translate(error, method, params);
       // A refusal is a valid answer, unless the node is overloaded.
       if (!(failure instanceof RpcRefusal) || failure.meaning === 'not_now')
         watch?.health.failed(index, startedMs);
@@ -166,7 +174,7 @@ export function createRpc(
   };
 }
 
-function translate(error: unknown, method: string): UpstreamError {
+function translate(error: unknown, method: string, params: readonly unknown[]): UpstreamError {
   if (error instanceof UpstreamError) return error;
   for (
     let at = error as
@@ -185,6 +193,7 @@ function translate(error: unknown, method: string): UpstreamError {
     if (typeof at.code === 'number')
       return new RpcRefusal({
         method,
+        params,
         rpcCode: at.code,
         message: withoutUrls(at.details ?? at.message ?? ''),
         data: at.data,
@@ -202,17 +211,20 @@ function translate(error: unknown, method: string): UpstreamError {
   });
 }
 
-/** The same request may be answered a moment later. */
-const LATER: ReadonlySet<Meaning> = new Set(['not_now', 'behind', 'unknown']);
-
 /** Whether another endpoint may answer. */
-const isItsOwn = ({ meaning }: RpcRefusal): boolean => LATER.has(meaning) || meaning === 'elsewhere';
+const isItsOwn = ({ mayPass, meaning }: RpcRefusal): boolean => mayPass || meaning === 'elsewhere';
 
 /** undefined when asking again is useless. */
-function pauseAfter({ meaning, retryAfterMs }: RpcRefusal, round: number): number | undefined {
+function pauseAfter({ mayPass, retryAfterMs }: RpcRefusal, round: number): number | undefined {
   const pauseMs = PAUSES_MS[round];
-  if (pauseMs === undefined || !LATER.has(meaning)) return undefined;
+  if (pauseMs === undefined || !mayPass) return undefined;
   return Math.max(pauseMs, retryAfterMs ?? 0);
+}
+
+/** Whether the parameters of `eth_getLogs` ask for more than one block, so that fewer can be asked for. */
+export function spansBlocks([filter]: readonly unknown[]): boolean {
+  const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex };
+  return fromBlock !== toBlock;
 }
 
 const withoutUrls = (text: string): string =>
