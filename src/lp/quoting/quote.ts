@@ -287,9 +287,11 @@ export function createQuoteHandler(
     route: Route,
     group: string,
     times: OrderTimes,
-    inputs: QuoteInputs,
+    explored: QuoteInputs,
   ): HeldQuote | Decline {
-    const priced = price(inputs);
+    const attempt = price(explored);
+    const inputs = isDecline(attempt) ? unexplored(explored) : explored;
+    const priced = inputs === explored ? attempt : price(inputs);
     if (isDecline(priced)) {
       if (priced.control !== 'confidence') return priced;
       // Pricing sees one uncertainty; the market has what each source says.
@@ -403,7 +405,7 @@ export function createQuoteHandler(
     { tenors, inputs }: Admitted,
     { decline, maxOutput }: Refusal,
   ): readonly LpAnswer[] {
-    const why = withLargestSize(rfq, route, tenors[0], inputs, decline, maxOutput);
+    const why = withLargestSize(rfq, route, tenors[0], unexplored(inputs), decline, maxOutput);
     // A split needs another round between its LPs, so a part is offered for the longest tenor.
     const longest = tenors.at(-1) ?? tenors[0];
     const part = ladders.offer(rfq, route, forTenor(inputs, tenors[0], longest), longest, why);
@@ -459,6 +461,13 @@ function sharedRefusal(refusal: Decline | undefined, { record }: HeldQuote): Ref
     maxOutput: why.declined === 'no_inventory' ? why.maxAmount : undefined,
   };
 }
+
+/**
+ * Exploration moves prices and declines nothing, so that a size that a decline names passes, whatever the
+ * next request draws.
+ */
+const unexplored = (inputs: QuoteInputs): QuoteInputs =>
+  inputs.exploreBps === 0 ? inputs : { ...inputs, exploreBps: 0 };
 
 /** A little more than the smallest amount that passes now: the price moves before the taker asks again. */
 function withSmallestSize(inputs: QuoteInputs, why: Decline, smallest: bigint): Decline {
