@@ -1,4 +1,4 @@
-/** A counting semaphore: limits how many callers do something at once; the others wait, first in, first out. */
+/** A counting semaphore limits how many callers do something at once; the others wait in their order. */
 
 import type { Clock } from '../ports/clock.ts';
 

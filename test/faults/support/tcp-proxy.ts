@@ -3,8 +3,8 @@
  * does to connections can be changed while they are open.
  *
  * - `pass`            forwards both ways, without delay.
- * - `delay`           forwards both ways, `ms` later: every byte, or only chunks for which `of` is true. Keeps
- *                     the order.
+ * - `delay`           forwards both ways, `ms` later and in order: every byte, or only chunks for which `of`
+ *                     is true.
  * - `blackhole` a cable pulled out: connections are accepted and stay open, nothing moves either way. With
  *   the next mode that
  *                     forwards, what was held arrives after all, as TCP would send it again.

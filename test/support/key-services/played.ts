@@ -1,4 +1,4 @@
-/** What the played key services share: an HTTP server, the key, and the faults of the next requests to sign. */
+/** What the played key services share: an HTTP server, the key, and the faults of the next requests. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
