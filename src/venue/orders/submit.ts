@@ -41,7 +41,7 @@ import { chainNow } from '../market/chain-now.ts';
 import type { Screening } from './screening.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
-import { verifyTakerSignature, readTaker } from './taker.ts';
+import { verifyTakerSignature, readTaker, type TakerState } from './taker.ts';
 import { dutyOf } from './travel-rule.ts';
 import { recoverCommitmentSigner } from '../quoting/verify.ts';
 
@@ -205,9 +205,15 @@ export function createSubmitter(deps: SubmitDeps) {
       PARTIES,
     );
     const lock = { port, recovery, now: chainNow(clock, port) };
-    const funding = encodeFunding(await fundingFor(lock, opened, taker, request, signature));
+    const fund = (state: TakerState) => fundingFor(lock, opened, state, request, signature);
+    const funding = await fund(taker).catch(async (error: unknown) => {
+      const head = port.head()?.number;
+      if (head === undefined || !isShort(error, taker)) throw error;
+      // The node that answered may lack the taker's newest blocks, which another node has told us of.
+      return fund(await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened, head)));
+    });
     requireTime(opened, port);
-    return { screened, funding };
+    return { screened, funding: encodeFunding(funding) };
   }
 
   async function existingOrder(
@@ -391,3 +397,7 @@ const alreadyUsed = () =>
     ['body', 'quoteResponse', 'quoteId'],
     'This quote was submitted with another signature or by another account. Ask for a new one.',
   );
+
+/** Whether the refusal is for an allowance or balance that a later block may have. */
+const isShort = (error: unknown, { funding }: TakerState): boolean =>
+  error instanceof InvalidError && (error.code === 'lock_required' || funding.tokenBalance < funding.amount);

@@ -18,9 +18,11 @@ export interface TakerState {
   withdrawableAt: number | null;
 }
 
+/** At the latest block of the node that answers, or at block `at`. */
 export async function readTaker(
   port: ChainPort,
   { order, inputToken, inputAmount }: VerifiedQuote,
+  at?: bigint,
 ): Promise<TakerState> {
   const { escrow, permit2 } = port.chain;
   const [user, token] = [order.user, inputToken.address];
@@ -35,15 +37,15 @@ export async function readTaker(
     escrowAllowance,
     nonceUsed,
   ] = await Promise.all([
-    port.ledgerBalance(user, token),
-    port.pendingWithdrawal(user, token),
-    port.ledgerDeferred(user, token),
-    port.tokenBalance(user, token),
-    port.hasCode(user),
-    port.allowance(user, token, permit2),
-    port.permit2Allowance(user, token, escrow),
-    port.allowance(user, token, escrow),
-    port.isNonceUsed(user, order.nonce),
+    port.ledgerBalance(user, token, at),
+    port.pendingWithdrawal(user, token, at),
+    port.ledgerDeferred(user, token, at),
+    port.tokenBalance(user, token, at),
+    port.hasCode(user, at),
+    port.allowance(user, token, permit2, at),
+    port.permit2Allowance(user, token, escrow, at),
+    port.allowance(user, token, escrow, at),
+    port.isNonceUsed(user, order.nonce, at),
   ]);
   const funding: FundingState = {
     amount: inputAmount,
