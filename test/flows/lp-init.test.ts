@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { encodeDeployData } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decryptKey, keystoreAddress } from '../../src/adapters/keystore/keystore.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import type { Terminal } from '../../src/apps/cli/ask.ts';
 import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
@@ -18,7 +19,9 @@ import { zLpAppConfig } from '../../src/apps/lp/config.ts';
 import { devTokenAbi, devTokenBytecode } from '../../src/settlement/abi/dev-token.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { putCode } from '../support/code.ts';
+import { startFirmquote } from '../support/command.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { startTestPostgres } from '../support/postgres.ts';
 import { type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 import { until } from '../support/venue.ts';
 
@@ -265,6 +268,54 @@ describe('tokens that are no known dollars', () => {
       await base.stop();
     }
   });
+});
+
+test('on Arc alone, where gas is USDC, nothing needs a price of ether, and the process starts', async () => {
+  const EURC = '0xbef5f6d51cb62b58e6a8f77868681825c6fe21c1';
+  const [arc, postgres] = await Promise.all([startDevnet([5_042], { arcIds: [5_042] }), startTestPostgres()]);
+  const there = arc.chains[0] as TestChain;
+  const other = await startScriptedVenue([there.chain]);
+  try {
+    await putCode(
+      there,
+      EURC,
+      encodeDeployData({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['', '', 6] }),
+    );
+    // OpenZeppelin's ERC20 keeps name and symbol in its slots 3 and 4.
+    const text = `0x${Buffer.from('EURC').toString('hex').padEnd(62, '0')}08`;
+    for (const slot of ['0x3', '0x4']) await there.anvil.rpc('anvil_setStorageAt', [EURC, slot, text]);
+    const answers = await answersFile('arc', {
+      venue: { url: other.url, keyEnv: 'INIT_VENUE_KEY' },
+      chains: { [there.chain.slug]: { rpcUrl: there.anvil.url, tokens: [there.usdc.address, EURC] } },
+    });
+    await init('arc', { answers });
+    const file = join(folder, 'arc', 'lp.json');
+    const { config } = await loadConfig(zLpAppConfig, file, {});
+    expect(config.networks[0]).toMatchObject({ native: { symbol: 'USDC', token: { decimals: 6 } } });
+    expect(Object.keys(config.lp.prices)).toEqual(['USDC', 'EURC']);
+    expect(config.lp.pairs).toMatchObject([{ base: 'EURC', quote: 'USDC' }]);
+    // No test calls an exchange.
+    const feeds = Object.entries(config.feeds).map(([name, { kind }]) => [
+      `FIRMQUOTE__FEEDS__${name}__URL`,
+      kind === 'http' ? 'http://127.0.0.1:1/{symbol}' : 'ws://127.0.0.1:1',
+    ]);
+    const running = startFirmquote(['lp', '--config', file], {
+      ...(Object.fromEntries(feeds) as Record<string, string>),
+      DATABASE_URL: await postgres.server.database('init_arc'),
+      INIT_VENUE_KEY: KEY,
+      FIRMQUOTE__OPS__PORT: '0',
+      FIRMQUOTE__ADMIN__PORT: String(await freePort()),
+    });
+    try {
+      const hello = await Promise.race([other.hello(), running.ended]);
+      expect(hello, running.output()).toMatchObject({ corridors: [expect.any(String)] });
+      expect([await running.stop(), running.output()]).toEqual([0, expect.not.stringContaining('ETH')]);
+    } finally {
+      if (running.child.exitCode === null) running.child.kill('SIGKILL');
+    }
+  } finally {
+    await Promise.all([other.stop(), arc.stop(), postgres.stop()]);
+  }
 });
 
 test('answers from a file run unattended, keep ${NAME} unchanged, and generate a password', async () => {
