@@ -30,7 +30,7 @@ beforeEach(() => void (lagsAt = undefined));
 const post = (path: string, body: unknown) => v.call('POST', `/api/v1/rfq/${path}`, { key, body });
 const blockNow = async () => BigInt(await v.chain.anvil.rpc<string>('eth_blockNumber'));
 
-/** Signed as preflight asks, when everything is there. The blocks are those before money and approval came. */
+/** Signed as preflight asks when all is there. Blocks: before the money came, and before the approval. */
 async function readyToSubmit(taker: TestAccount) {
   const { chain, weth, usdc, port } = v.chain;
   const poor = await blockNow();
