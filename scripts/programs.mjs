@@ -52,7 +52,11 @@ const PROGRAMS = [
     name: 'chromium',
     debian: 'chromium',
     brew: '--cask chromium',
-    tests: ['test/abuse/docs-page.test.ts', 'test/flows/client-browser.test.ts'],
+    tests: [
+      'test/abuse/docs-page.test.ts',
+      'test/flows/client-browser.test.ts',
+      'test/flows/docs-page.test.ts',
+    ],
   },
 ];
 

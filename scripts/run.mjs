@@ -100,13 +100,16 @@ if (!Object.hasOwn(commands, command ?? ''))
   fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
 process.exitCode = await commands[command](args);
 
-/** Records the documents' examples from a real venue, then writes the documents that show them. */
+/** Records the examples from a real venue, then writes the documents and pictures that show them. */
 async function documents() {
   install();
-  const recorded = await run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update'], undefined, {
-    RENEW_DOCS: 'yes',
-  });
-  return recorded === 0 ? run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update']) : recorded;
+  const renew = (...words) => run(bin('vitest'), ['run', ...words], undefined, { RENEW_DOCS: 'yes' });
+  const text = 'test/flows/documents.test.ts';
+  return (
+    (await renew(text, '--update')) ||
+    (await run(bin('vitest'), ['run', text, '--update'])) ||
+    renew('test/flows/docs-page.test.ts')
+  );
 }
 
 /** Installs the locked packages unless exactly these are installed. No package's install script runs. */

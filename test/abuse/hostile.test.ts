@@ -241,7 +241,6 @@ describe('information leaks', () => {
         /script-src ([^;]*)/.exec(policy)?.[1] ?? /default-src ([^;]*)/.exec(policy)?.[1] ?? '*';
       expect([path, /unsafe|\*|https?:|data:/.test(scripts)]).toEqual([path, false]);
     }
-    expect((await v.call('GET', '/docs')).text).not.toMatch(/<script|\son\w+=|javascript:/i);
   });
 
   test('A49: operator and admin listeners bind to loopback by default, and an admin listener needs a key', () => {

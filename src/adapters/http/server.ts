@@ -31,7 +31,7 @@ import { inRequest } from '../pino/request-context.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
 import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
-import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
+import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';
 import { createDocument } from './documents.ts';
 import { allowOrigins, edgeHeaders, headerLines, requestIdOf } from './edge.ts';
 import { bodyTooLarge, type OpenApi, openApiDocument, VENUE_TITLE } from './openapi.ts';
@@ -292,6 +292,7 @@ export async function startHttp<Key extends ApiCaller>(
   app.get('/docs', hidden, (request, reply) =>
     documents.docs(request, reply.header('Content-Security-Policy', DOCS_POLICY)),
   );
+  app.get(SCRIPT_PATH, hidden, (request, reply) => documents.script(request, reply));
 
   const sockets = serveSockets(app.server, {
     socketRoutes,
@@ -309,13 +310,10 @@ export async function startHttp<Key extends ApiCaller>(
   const charge = (request: FastifyRequest, cost: number) =>
     gate.limitByAddress(clientAddress(request.raw), { cost });
   const documents = {
-    openapi: await createDocument(charge, json, JSON.stringify(openapi)),
-    asyncapi: await createDocument(charge, json, JSON.stringify(streams ?? {})),
-    docs: await createDocument(
-      charge,
-      'text/html; charset=utf-8',
-      docsPage(openapi, streams as Streams | undefined),
-    ),
+    openapi: createDocument(charge, json, () => JSON.stringify(openapi)),
+    asyncapi: createDocument(charge, json, () => JSON.stringify(streams ?? {})),
+    docs: createDocument(charge, 'text/html; charset=utf-8', () => docsPage(openapi, streams)),
+    script: createDocument(charge, 'text/javascript; charset=utf-8', scalarScript),
   };
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
