@@ -12,6 +12,7 @@ import { connectDatabase } from '../../src/adapters/postgres/pool.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Bytes32 } from '../../src/domain/hex.ts';
+import type { Queue } from '../../src/ports/queue.ts';
 import { zOrderEvent, zSolverEvent } from '../../src/protocol/api/events.ts';
 import { zTestEvent } from '../../src/protocol/api/webhooks.ts';
 import { createWebhookCourier } from '../../src/venue/webhooks/deliver.ts';
@@ -48,6 +49,16 @@ afterAll(async () => {
   await receiver.stop();
 });
 
+/** Wake-ups that were asked for with a delay. */
+const later: { id: string; delayMs: number }[] = [];
+const countingLater = (queue: Queue): Queue => ({
+  ...queue,
+  wake(topic, id, delayMs = 0) {
+    if (delayMs > 0) later.push({ id, delayMs });
+    return queue.wake(topic, id, delayMs);
+  },
+});
+
 /** A worker of its own: connections, queue and leases. */
 async function worker(
   change: Partial<WebhookOptions> & { allowPrivate?: boolean } = {},
@@ -57,7 +68,7 @@ async function worker(
   const db = connectDatabase({ url: v.databaseUrl, schema: v.db.schema, log: silentLog });
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, silentLog);
-  const queue = queueOn(v.databaseUrl);
+  const queue = countingLater(queueOn(v.databaseUrl));
   const poster = createWebhookPoster({ allowPrivate, allowHttp: true, timeoutMs: options.timeoutMs });
   const vault = createVault(KEYS);
   if (!vault) throw new Error('no key');
@@ -394,8 +405,26 @@ describe('receivers that fail', () => {
   });
 });
 
+describe('wake-ups', () => {
+  test('a receiver that is down costs few planned wake-ups, however many events wait', async () => {
+    await worker({ firstRetryMs: 120_000 });
+    const one = await hook();
+    receiver.answer(one.path, (response) => response.writeHead(503).end());
+    for (let n = 1; n <= 15; n += 1) {
+      await accepted();
+      await until(() => one.received().length === n);
+    }
+    await until(async () => (await one.deliveries()).every(({ lastFailure }) => lastFailure !== null));
+    // Each worker plans the earliest one only.
+    expect(later.filter(({ id, delayMs }) => id === one.id && delayMs > 60_000).length).toBeLessThanOrEqual(
+      3,
+    );
+    await one.call('DELETE');
+  });
+});
+
 describe('addresses', () => {
-  test('a connection to a private address is refused, also by a name that leads to one', async () => {
+  test('A50: a connection to a private address is refused, also by a name that leads to one', async () => {
     await worker({ allowPrivate: false });
     // The venue of this test allows private addresses, its worker does not: the connection is what refuses.
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '0.0.0.0']) {
@@ -413,7 +442,7 @@ describe('addresses', () => {
     }
   });
 
-  test('what an address may be', () => {
+  test('A50: what an address may be', () => {
     const { check } = createWebhookPoster({ allowPrivate: false, allowHttp: false, timeoutMs: 1_000 });
     for (const good of [
       'https://example.com/hook',

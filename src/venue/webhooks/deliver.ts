@@ -60,6 +60,8 @@ export function createWebhookCourier(
     'How long the longest overdue webhook delivery has been due without being sent',
   );
   const working = new Map<string, { again: boolean; done: Promise<void> }>();
+  /** When this process has a job queued for an endpoint. */
+  const planned = new Map<string, number>();
   let stopped = false;
   let cancelSweep = () => {};
   let sweeping: Promise<void> = Promise.resolve();
@@ -85,7 +87,7 @@ export function createWebhookCourier(
   async function sendDue(endpointId: string) {
     for (let batch = 0; batch < BATCHES && !stopped; batch += 1) {
       const endpoint = await store.endpoint(endpointId);
-      if (!endpoint) return;
+      if (!endpoint) return void planned.delete(endpointId);
       const taken = await store.take(
         endpointId,
         clock.nowMs(),
@@ -102,10 +104,16 @@ export function createWebhookCourier(
 
   async function wakeLater(endpointId: string) {
     const dueAtMs = await store.nextDue(endpointId);
+    const plannedAtMs = planned.get(endpointId) ?? 0;
+    planned.delete(endpointId);
     if (dueAtMs === undefined || stopped) return;
-    const delayMs = Math.max(0, dueAtMs - clock.nowMs());
+    const nowMs = clock.nowMs();
+    // Else each event for a receiver that is down would leave a job of its own, which all plan again.
+    const isPlanned = plannedAtMs > nowMs && plannedAtMs <= dueAtMs;
+    planned.set(endpointId, isPlanned ? plannedAtMs : dueAtMs);
+    if (isPlanned) return;
     await queue
-      .wake(WEBHOOKS_TOPIC, endpointId, delayMs)
+      .wake(WEBHOOKS_TOPIC, endpointId, Math.max(0, dueAtMs - nowMs))
       .catch((error: unknown) => log.debug({ error }, 'a webhook was not queued; the sweep sends it'));
   }
 
