@@ -13,12 +13,13 @@ export interface Schemas {
 }
 
 export function createSchemas(document: OpenApi): Schemas {
-  const built = new Map<unknown, z.ZodType>();
+  const built = new Map<string, z.ZodType>();
 
   function schemaOf(raw: unknown): z.ZodType | undefined {
     if (raw === undefined) return undefined;
-    const known = built.get(raw) ?? z.fromJSONSchema(bundled(raw as object, document) as never);
-    built.set(raw, known);
+    const text = JSON.stringify(raw);
+    const known = built.get(text) ?? z.fromJSONSchema(bundled(raw as object, document) as never);
+    built.set(text, known);
     return known;
   }
 
