@@ -8,9 +8,12 @@ import { resolve } from 'node:path';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Content, OpenApi, Operation } from '../src/adapters/http/openapi.ts';
+import { type Content, type OpenApi, openApiDocument, type Operation } from '../src/adapters/http/openapi.ts';
+import type { Route } from '../src/ports/http.ts';
 import { TRADE_SORTS } from '../src/protocol/api/trades.ts';
 import type { JsonSchema } from '../src/protocol/json-schemas.ts';
+import type { Admin } from '../src/venue/admin/admin.ts';
+import { venueAdminRoutes } from '../src/venue/admin/routes.ts';
 import { bundled } from './support/openapi-schemas.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -209,6 +212,24 @@ describe('operations', () => {
           expect([name, parameter, fault(schema, example)]).toEqual([name, parameter, undefined]);
     }
   });
+});
+
+test('the document of the admin API names its objects and says what their fields mean', () => {
+  const routes = venueAdminRoutes({} as Admin) as unknown as Route[];
+  const { paths, components: made } = openApiDocument('admin', routes, {}, { bodyLimitBytes: 65_536 });
+  const named = Object.entries(made?.['schemas'] ?? {}) as [string, JsonSchema][];
+  const silent = named.flatMap(([place, schema]) =>
+    [...within(place, schema)].flatMap(([at, { properties = {} }]) => [
+      ...(at !== place && Object.keys(properties).length > 0 ? [`${at}: no name`] : []),
+      ...Object.entries(properties)
+        .filter(([, { description, $ref }]) => description === undefined && $ref === undefined)
+        .map(([name]) => `${at}.${name}`),
+    ]),
+  );
+  expect(silent).toEqual([]);
+  expect(named.filter(([, { description }]) => !description).map(([name]) => name)).toEqual([]);
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    expect((operation.parameters ?? []).filter(({ description }) => !description)).toEqual([]);
 });
 
 test('the linter of redocly.yaml finds nothing', async () => {

@@ -126,7 +126,7 @@ const TAGS: Record<string, string> = {
   members: 'People of a workspace.',
   keys: 'API keys.',
   solvers: 'Onboarding of solvers.',
-  changes: 'Who changed what.',
+  audit: 'Who changed what.',
 };
 
 export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>

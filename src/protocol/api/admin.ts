@@ -1,9 +1,43 @@
 /** Schemas of the admin API and the command line. */
 
 import { z } from 'zod';
+import { zExplained } from '../schema.ts';
 
-const ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
-const KYC = ['none', 'pending', 'verified', 'rejected'] as const;
+const zRole = zExplained('What a member may see.', {
+  owner: 'everything',
+  admin: 'everything',
+  member: 'trades, without who traded, compliance and fees',
+  viewer: 'the same as a member',
+}).meta({ id: 'Role' });
+const zKyc = zExplained('Whether the identity of a member was checked.', {
+  none: 'not begun',
+  pending: 'under way',
+  verified: 'checked',
+  rejected: 'refused',
+}).meta({ id: 'KycStatus' });
+const zKeyKind = zExplained('What a key is for.', {
+  service: 'quotes, orders, preflight, roster and pairs of its workspace',
+  workspace: 'the trade history of its workspace',
+  solver: 'the link of its solver',
+}).meta({ id: 'KeyKind' });
+const zMode = zExplained('Which trades a key meets.', {
+  test: 'those of the sandbox',
+  live: 'those of production',
+}).meta({ id: 'KeyMode' });
+const zSolverKind = zExplained('What it trades from.', {
+  lp: 'a liquidity provider with inventory of its own',
+  solver: 'a solver that finds the liquidity elsewhere',
+}).meta({ id: 'OnboardedKind' });
+const FIELDS = {
+  workspaceId: 'Id of the workspace.',
+  name: 'Name for people: one line.',
+  fee: 'Platform fee in basis points of the input.',
+  eligible: 'Roster ids of the solvers that it may trade with. null: all that are onboarded.',
+  limits: 'Limits on live quotes of each of its keys.',
+  travelRule: 'Notional in USD from which trades are reported under the Travel Rule. null: never.',
+  corridors: 'What it may quote, as `<source>-<dest>` in chain slugs. null: every corridor.',
+  disabled: 'Whether it is shut out.',
+};
 
 /** Safe in paths, logs and CSV without escaping. */
 const zId = z
@@ -25,108 +59,144 @@ const zName = (max: number) =>
     .refine((text) => text.trim() === text, 'must not begin or end with a space');
 const zWhen = z.iso.datetime();
 const zLimits = z.strictObject({
-  /** Live, unsubmitted quotes per key; null: the venue's default. */
-  openQuotes: z.int().min(1).max(1_000_000).nullable(),
-  /** Their notional, USD. */
-  openNotionalUsd: z.number().positive().max(1e15).nullable(),
+  openQuotes: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .describe("Most live, unsubmitted quotes of a key. null: the venue's default."),
+  openNotionalUsd: z
+    .number()
+    .positive()
+    .max(1e15)
+    .nullable()
+    .describe("Most notional of them in USD. null: the venue's default."),
 });
 
-export const zWorkspace = z.object({
-  id: z.string(),
-  name: z.string(),
-  /** Of the input. */
-  platformFeeBps: z.int(),
-  eligibleSolvers: z.array(z.string()).nullable(),
-  limits: zLimits,
-  travelRuleThresholdUsd: z.number().nullable(),
-});
+export const zWorkspace = z
+  .object({
+    id: z.string().describe(FIELDS.workspaceId),
+    name: z.string().describe(FIELDS.name),
+    platformFeeBps: z.int().describe(FIELDS.fee),
+    eligibleSolvers: z.array(z.string()).nullable().describe(FIELDS.eligible),
+    limits: zLimits.meta({ id: 'KeyLimits', description: FIELDS.limits }),
+    travelRuleThresholdUsd: z.number().nullable().describe(FIELDS.travelRule),
+  })
+  .meta({ id: 'Workspace', description: 'An account that keys belong to.' });
 export type WorkspaceView = z.infer<typeof zWorkspace>;
 
 const workspaceFields = {
-  name: zName(120),
-  platformFeeBps: z.int().min(0).max(10_000),
-  eligibleSolvers: z.array(zId).max(1_000).nullable(),
-  limits: zLimits.partial(),
-  travelRuleThresholdUsd: z.number().min(0).max(1e15).nullable(),
+  name: zName(120).describe(FIELDS.name),
+  platformFeeBps: z.int().min(0).max(10_000).describe(FIELDS.fee),
+  eligibleSolvers: z.array(zId).max(1_000).nullable().describe(FIELDS.eligible),
+  limits: zLimits
+    .partial()
+    .meta({ id: 'KeyLimitsChange', description: `${FIELDS.limits} Absent ones stay.` }),
+  travelRuleThresholdUsd: z.number().min(0).max(1e15).nullable().describe(FIELDS.travelRule),
 };
-export const zWorkspaceChange = z.strictObject(workspaceFields).partial();
+const zSomeOfWorkspace = z.strictObject(workspaceFields).partial();
+export const zWorkspaceChange = zSomeOfWorkspace.meta({
+  id: 'WorkspaceChange',
+  description: 'What of a workspace to change; the rest stays.',
+});
 export type WorkspaceChange = z.infer<typeof zWorkspaceChange>;
-export const zNewWorkspace = zWorkspaceChange.extend({ id: zId, name: workspaceFields.name });
+export const zNewWorkspace = zSomeOfWorkspace
+  .extend({ id: zId.describe(FIELDS.workspaceId), name: workspaceFields.name })
+  .meta({ id: 'NewWorkspace', description: 'A workspace to be created.' });
 export type NewWorkspace = z.infer<typeof zNewWorkspace>;
 
-export const zMember = z.object({
-  workspaceId: z.string(),
-  userId: z.string(),
-  firstName: z.string(),
-  lastName: z.string(),
-  email: z.string(),
-  role: z.enum(ROLES),
-  kycStatus: z.enum(KYC),
-  joinedAt: zWhen,
-  removedAt: zWhen.nullable(),
-});
+export const zMember = z
+  .object({
+    workspaceId: z.string().describe(FIELDS.workspaceId),
+    userId: z.string().describe('Id of the member.'),
+    firstName: z.string().describe('First name.'),
+    lastName: z.string().describe('Last name.'),
+    email: z.string().describe('Email address.'),
+    role: zRole,
+    kycStatus: zKyc,
+    joinedAt: zWhen.describe('When it joined.'),
+    removedAt: zWhen.nullable().describe('When it was removed. null while it is a member.'),
+  })
+  .meta({ id: 'Member', description: 'A person of a workspace.' });
 export type MemberView = z.infer<typeof zMember>;
 
 const memberFields = {
-  firstName: zName(80),
-  lastName: zName(80),
-  email: z.email().max(254),
-  role: z.enum(ROLES),
-  kycStatus: z.enum(KYC),
+  firstName: zName(80).describe('First name.'),
+  lastName: zName(80).describe('Last name.'),
+  email: z.email().max(254).describe('Email address.'),
+  role: zRole,
+  kycStatus: zKyc,
 };
-export const zMemberChange = z.strictObject(memberFields).partial();
+export const zMemberChange = z
+  .strictObject(memberFields)
+  .partial()
+  .meta({ id: 'MemberChange', description: 'What of a member to change; the rest stays.' });
 export type MemberChange = z.infer<typeof zMemberChange>;
-export const zNewMember = z.strictObject({
-  ...memberFields,
-  kycStatus: memberFields.kycStatus.default('none'),
-  userId: zId.optional(),
-});
+export const zNewMember = z
+  .strictObject({
+    ...memberFields,
+    kycStatus: memberFields.kycStatus.default('none'),
+    userId: zId.optional().describe('Id of the member. Absent: the venue chooses one.'),
+  })
+  .meta({ id: 'NewMember', description: 'A member to be added.' });
 export type NewMember = z.infer<typeof zNewMember>;
 
-export const zKey = z.object({
-  id: z.string(),
-  kind: z.enum(['service', 'workspace', 'solver']),
-  mode: z.enum(['test', 'live']),
-  /** First characters of the key's text. */
-  begins: z.string(),
-  workspaceId: z.string().nullable(),
-  role: z.enum(ROLES).nullable(),
-  memberId: z.string().nullable(),
-  solverId: z.string().nullable(),
-  label: z.string(),
-  createdAt: zWhen,
-  revokedAt: zWhen.nullable(),
-});
+export const zKey = z
+  .object({
+    id: z.string().describe('Id of the key, which is no secret.'),
+    kind: zKeyKind,
+    mode: zMode,
+    begins: z.string().describe("First characters of the key's text."),
+    workspaceId: z.string().nullable().describe('Its workspace. null for solver keys.'),
+    role: zRole.nullable().describe('Role of a workspace key. null for other kinds.'),
+    memberId: z.string().nullable().describe('Member who uses it. null when none is named.'),
+    solverId: z.string().nullable().describe('Its solver. null for other kinds.'),
+    label: z.string().describe('Note of the operator; empty without one.'),
+    createdAt: zWhen.describe('When it was issued.'),
+    revokedAt: zWhen.nullable().describe('When it was revoked. null while it is valid.'),
+  })
+  .meta({ id: 'ApiKey', description: 'A key, without its text.' });
 export type KeyView = z.infer<typeof zKey>;
 
-export const zNewKeyRequest = z.strictObject({
-  kind: z.enum(['service', 'workspace', 'solver']),
-  mode: z.enum(['test', 'live']).default('test'),
-  workspaceId: zId.optional(),
-  /** At most the member's own, which is the default; `viewer` without a member. */
-  role: z.enum(ROLES).optional(),
-  memberId: zId.optional(),
-  solverId: zId.optional(),
-  label: z.union([z.literal(''), zName(120)]).default(''),
-});
+export const zNewKeyRequest = z
+  .strictObject({
+    kind: zKeyKind,
+    mode: zMode.default('test'),
+    workspaceId: zId.optional().describe('Its workspace. Not for solver keys.'),
+    role: zRole
+      .optional()
+      .describe(
+        "Of a workspace key: at most the member's own, which is the default; `viewer` without a member.",
+      ),
+    memberId: zId.optional().describe('Member who uses it.'),
+    solverId: zId.optional().describe('Its solver. For solver keys only.'),
+    label: z
+      .union([z.literal(''), zName(120)])
+      .default('')
+      .describe('Note of the operator: one line.'),
+  })
+  .meta({ id: 'NewKey', description: 'A key to be issued.' });
 export type NewKeyRequest = z.infer<typeof zNewKeyRequest>;
-/** `text` is shown only here. */
-export const zIssuedKey = z.object({ key: zKey, text: z.string() });
+export const zIssuedKey = z
+  .object({ key: zKey, text: z.string().describe('The key itself. It is shown only here: store it now.') })
+  .meta({ id: 'IssuedKey', description: 'A key with its text.' });
 
-export const zOnboarded = z.object({
-  id: z.string(),
-  name: z.string(),
-  kind: z.enum(['lp', 'solver']),
-  corridors: z.array(z.string()).nullable(),
-  disabled: z.boolean(),
-  firstSeenAt: zWhen.nullable(),
-  lastQuoteAt: zWhen.nullable(),
-});
+export const zOnboarded = z
+  .object({
+    id: z.string().describe('Roster id.'),
+    name: z.string().describe(FIELDS.name),
+    kind: zSolverKind,
+    corridors: z.array(z.string()).nullable().describe(FIELDS.corridors),
+    disabled: z.boolean().describe(FIELDS.disabled),
+    firstSeenAt: zWhen.nullable().describe('When it connected for the first time. null until then.'),
+    lastQuoteAt: zWhen.nullable().describe('When it quoted last. null until it has.'),
+  })
+  .meta({ id: 'OnboardedSolver', description: 'A solver that may join.' });
 export type OnboardedView = z.infer<typeof zOnboarded>;
 
 const solverFields = {
-  name: zName(80),
-  kind: z.enum(['lp', 'solver']),
+  name: zName(80).describe(FIELDS.name),
+  kind: zSolverKind,
   corridors: z
     .array(
       z
@@ -135,22 +205,39 @@ const solverFields = {
         .max(80),
     )
     .max(1_000)
-    .nullable(),
-  disabled: z.boolean(),
+    .nullable()
+    .describe(FIELDS.corridors),
+  disabled: z.boolean().describe(FIELDS.disabled),
 };
-export const zSolverChange = z.strictObject(solverFields).partial();
+const zSomeOfSolver = z.strictObject(solverFields).partial();
+export const zSolverChange = zSomeOfSolver.meta({
+  id: 'SolverChange',
+  description: 'What of a solver to change; the rest stays.',
+});
 export type SolverChange = z.infer<typeof zSolverChange>;
-export const zNewSolver = zSolverChange.extend({ id: zId, name: solverFields.name });
+export const zNewSolver = zSomeOfSolver
+  .extend({ id: zId.describe('Roster id.'), name: solverFields.name })
+  .meta({ id: 'NewSolver', description: 'A solver to be onboarded.' });
 export type NewSolver = z.infer<typeof zNewSolver>;
 
-export const zChange = z.object({
-  at: zWhen,
-  who: z.string(),
-  what: z.string(),
-  workspaceId: z.string().nullable(),
-  subject: z.enum(['workspace', 'member', 'key', 'solver']),
-  subjectId: z.string(),
-  before: z.record(z.string(), z.unknown()).nullable(),
-  after: z.record(z.string(), z.unknown()).nullable(),
-});
+export const zChange = z
+  .object({
+    at: zWhen.describe('When it was changed.'),
+    who: z.string().describe('Who changed it.'),
+    what: z.string().describe('What was done, such as `key.revoke`.'),
+    workspaceId: z.string().nullable().describe('Workspace that it concerns. null for none.'),
+    subject: zExplained('What kind of thing was changed.', {
+      workspace: 'a workspace',
+      member: 'a member',
+      key: 'a key',
+      solver: 'a solver',
+    }),
+    subjectId: z.string().describe('Its id.'),
+    before: z.record(z.string(), z.unknown()).nullable().describe('Its fields before. null when it was new.'),
+    after: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('Its fields after. null when it was removed.'),
+  })
+  .meta({ id: 'AuditedChange', description: 'An entry of the audit log.' });
 export type ChangeView = z.infer<typeof zChange>;

@@ -17,30 +17,53 @@ import {
   zWorkspace,
   zWorkspaceChange,
 } from '../../protocol/api/admin.ts';
+import { zExplained } from '../../protocol/schema.ts';
 import type { Admin } from './admin.ts';
 
 const BASE = '/admin/v1';
 
 const zText = z.string().min(1).max(64);
-const zWorkspacePath = z.strictObject({ workspace: zText });
-const zMemberPath = z.strictObject({ workspace: zText, member: zText });
-const zKeyPath = z.strictObject({ key: zText });
-const zSolverPath = z.strictObject({ solver: zText });
-const zFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const zMembersQuery = z.strictObject({ removed: zFlag.optional() });
+const zWorkspaceId = zText.describe('Id of the workspace.');
+const zWorkspacePath = z.strictObject({ workspace: zWorkspaceId });
+const zMemberPath = z.strictObject({ workspace: zWorkspaceId, member: zText.describe('Id of the member.') });
+const zKeyPath = z.strictObject({ key: zText.describe('Id of the key.') });
+const zSolverPath = z.strictObject({ solver: zText.describe('Roster id of the solver.') });
+const flag = (what: string) =>
+  zExplained(what, { true: 'yes', false: 'no' })
+    .transform((text) => text === 'true')
+    .optional();
+const zMembersQuery = z.strictObject({ removed: flag('Whether to list those who left too. Absent: no.') });
 const zKeysQuery = z.strictObject({
-  workspace: zText.optional(),
-  solver: zText.optional(),
-  live: zFlag.optional(),
+  workspace: zText.optional().describe('Only keys of this workspace.'),
+  solver: zText.optional().describe('Only keys of this solver.'),
+  live: flag('Whether to leave revoked keys out. Absent: no.'),
 });
 const zChangesQuery = z.strictObject({
-  workspace: zText.optional(),
+  workspace: zText.optional().describe('Only changes of this workspace.'),
   limit: z
     .string()
     .regex(/^[0-9]{1,4}$/, 'must be a whole number')
     .transform((text) => Math.min(1_000, Math.max(1, Number(text))))
-    .optional(),
+    .meta({ type: 'integer' })
+    .optional()
+    .describe('Most entries in the answer: 1 to 1000, clamped. Absent: 100.'),
 });
+
+const zWorkspaces = z
+  .object({ workspaces: z.array(zWorkspace).describe('All of them.') })
+  .meta({ id: 'Workspaces', description: 'Every workspace.' });
+const zMembers = z
+  .object({ members: z.array(zMember).describe('Those that match.') })
+  .meta({ id: 'Members', description: 'Members of a workspace.' });
+const zKeys = z
+  .object({ keys: z.array(zKey).describe('Those that match.') })
+  .meta({ id: 'ApiKeys', description: 'Keys, without their text.' });
+const zOnboardedSolvers = z
+  .object({ solvers: z.array(zOnboarded).describe('All of them.') })
+  .meta({ id: 'OnboardedSolvers', description: 'Every onboarded solver.' });
+const zChanges = z
+  .object({ changes: z.array(zChange).describe('Newest first.') })
+  .meta({ id: 'AuditLog', description: 'Who changed what and when.' });
 
 type AdminRoute = Route<unknown, unknown, unknown, ApiCaller>;
 
@@ -66,13 +89,9 @@ function route<Body, Query, Params>(
 
 export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }: Admin): AdminRoute[] {
   return [
-    route(
-      'GET',
-      '/workspaces',
-      'Every workspace',
-      { response: z.object({ workspaces: z.array(zWorkspace) }) },
-      async () => ({ workspaces: await workspaces.list() }),
-    ),
+    route('GET', '/workspaces', 'Every workspace', { response: zWorkspaces }, async () => ({
+      workspaces: await workspaces.list(),
+    })),
     route(
       'GET',
       '/workspaces/:workspace',
@@ -98,7 +117,7 @@ export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }
       'GET',
       '/workspaces/:workspace/members',
       'Members of a workspace; those who left with ?removed=true',
-      { params: zWorkspacePath, query: zMembersQuery, response: z.object({ members: z.array(zMember) }) },
+      { params: zWorkspacePath, query: zMembersQuery, response: zMembers },
       async ({ params, query }) => ({
         members: await members.list(params.workspace, { removed: query.removed ?? false }),
       }),
@@ -128,7 +147,7 @@ export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }
       'GET',
       '/keys',
       'Keys, without their text',
-      { query: zKeysQuery, response: z.object({ keys: z.array(zKey) }) },
+      { query: zKeysQuery, response: zKeys },
       async ({ query: { workspace, solver, live } }) => ({
         keys: await keys.list({ workspaceId: workspace, solverId: solver, live }),
       }),
@@ -147,13 +166,9 @@ export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }
       { params: zKeyPath, response: zKey },
       ({ who, params }) => keys.revoke(who, params.key),
     ),
-    route(
-      'GET',
-      '/solvers',
-      'Onboarded solvers',
-      { response: z.object({ solvers: z.array(zOnboarded) }) },
-      async () => ({ solvers: await solvers.list() }),
-    ),
+    route('GET', '/solvers', 'Onboarded solvers', { response: zOnboardedSolvers }, async () => ({
+      solvers: await solvers.list(),
+    })),
     route(
       'POST',
       '/solvers',
@@ -172,7 +187,7 @@ export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }
       'GET',
       '/audit',
       'Who changed what and when, newest first',
-      { query: zChangesQuery, response: z.object({ changes: z.array(zChange) }) },
+      { query: zChangesQuery, response: zChanges },
       async ({ query: { limit = 100, workspace } }) => ({
         changes: await changes({ limit, ...(workspace !== undefined && { workspaceId: workspace }) }),
       }),
