@@ -364,10 +364,11 @@ test('trades: one by each funding mode, on each chain and across', async () => {
       const orderId = await patiently(
         async () => {
           // Live quotes of the other takers use the LP's risk limits until they expire, and a node that is a
-          // block behind has not seen an approval yet. The venue answers 503 while its node is over its rate.
+          // block behind has not seen an approval yet. The venue answers 503 while its node is over its rate,
+          // and a quote expires where all this takes long.
           const taken = await taker.take(ask, how).catch(async (error: unknown) => {
             why = String(error);
-            if (!/No quote|lock_required|answered 503/.test(why)) throw error;
+            if (!/No quote|lock_required|answered 503|quote_expired/.test(why)) throw error;
             // Each attempt leaves a live quote at the LP, and all takers share one rate at the venue.
             await new Promise((resolve) => setTimeout(resolve, 1_000));
           });
