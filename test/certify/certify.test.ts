@@ -1,6 +1,6 @@
 /**
- * `firmquote certify` as docs/lp/certify.md shows it: it passes the example solver as a real process, and
- * each planted fault fails its rule and no other.
+ * `firmquote certify` as docs/lp/certify.md shows it: it passes the example solver and our LP as real
+ * processes, and each planted fault fails its rule and no other.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,17 +17,19 @@ import { solverFile } from '../../src/apps/certify/solver-file.ts';
 import { sendUnlocked } from '../../src/apps/demo/chains/anvil.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { PROGRAM } from '../support/build.ts';
+import { prepareOurLp } from './our-lp.ts';
 import { changed, PLANTED, type PlantedSolver } from './planted.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLE = join(ROOT, 'docs/examples/solver.mjs');
 const SETTINGS = {
   solverId: 'planted',
-  key: 'fq_test_certify',
+  key: `fq_test_${'5'.repeat(48)}`,
   host: '127.0.0.1',
   port: 0,
   // The machine of the tests is busy.
-  deadlineMs: 3_000,
+  deadlineMs: 15_000,
+  heartbeatSeconds: 3,
   requests: 60,
   startMs: 60_000,
   activeMs: 20_000,
@@ -39,13 +41,18 @@ let devnet: CertifyDevnet;
 const children: ChildProcess[] = [];
 /** By planted solver. They mostly wait, so a few run side by side. */
 const reports: Promise<CertifyReport>[] = [];
-const SHORT_LANES = 3;
+/** An answer to this one is late by intention. */
+const SHORT_DEADLINE_MS = 2_000;
+const SHORT_LANES = 2;
+let ofOurs: Promise<CertifyReport>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-certify-'));
   // Changed examples find their packages here.
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  devnet = await startCertifyDevnet({ ids: [31_973, 31_974], dir: folder, solvers: PLANTED.length });
+  devnet = await startCertifyDevnet({ ids: [31_973, 31_974], dir: folder, solvers: PLANTED.length + 1 });
+  ofOurs = certifyOurs();
+  ofOurs.catch(() => {});
   const lanes = new Map<string, Promise<unknown>>();
   for (const [at, planted] of PLANTED.entries()) {
     const lane = planted.faults.length > 1 ? `long ${at}` : `short ${at % SHORT_LANES}`;
@@ -109,8 +116,10 @@ async function certifyPlanted({ base = [], faults, limitOperator }: PlantedSolve
     ),
   );
   let child: ChildProcess | undefined;
+  const isLate = faults.some(({ rule }) => rule === 'deadline');
   const report = await certify(devnet.world, {
     ...SETTINGS,
+    ...(isLate && { deadlineMs: SHORT_DEADLINE_MS }),
     async onListening(url) {
       const { key, solverId } = SETTINGS;
       await writeFile(config, solverFile({ url, key, solverId }, devnet, keys));
@@ -121,6 +130,21 @@ async function certifyPlanted({ base = [], faults, limitOperator }: PlantedSolve
   return report;
 }
 
+async function certifyOurs(): Promise<CertifyReport> {
+  const keys = devnet.solvers.at(-1) as CertifyDevnet['solvers'][number];
+  const ours = await prepareOurLp(devnet, keys, { folder, ...SETTINGS });
+  try {
+    return await certify(devnet.world, {
+      ...SETTINGS,
+      requests: 1_000,
+      activeMs: 60_000,
+      onListening: (url) => void ours.start(url),
+    });
+  } finally {
+    await ours.stop();
+  }
+}
+
 describe('solvers', { timeout: 240_000 }, () => {
   test('the example passes, by the command that the page shows', async () => {
     const port = await freePort();
@@ -128,7 +152,7 @@ describe('solvers', { timeout: 240_000 }, () => {
     const command = start([
       PROGRAM,
       'certify',
-      ...['--listen', String(port), '--data-dir', data, '--deadline', '3000', '--json'],
+      ...['--listen', String(port), '--data-dir', data, '--deadline', '15000', '--heartbeat', '3', '--json'],
     ]);
     const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
     await expect.poll(() => command.said(), { timeout: 120_000 }).toContain('start your solver');
@@ -149,6 +173,13 @@ describe('solvers', { timeout: 240_000 }, () => {
       'levels: the solver sends no levels',
     ]);
     expect([code, report.verdict, report.answers.quotes > 1_000]).toEqual([0, 'pass', true]);
+  });
+
+  test('our LP passes', async () => {
+    const report = await ofOurs;
+    expect(rulesWith(report, 'fail')).toEqual([]);
+    expect(rulesWith(report, 'untested')).toEqual([]);
+    expect([report.verdict, report.answers.quotes > 1_000]).toEqual(['pass', true]);
   });
 
   test.each(PLANTED.map(({ name }, at) => ({ name, at })))(

@@ -20,6 +20,8 @@ export interface CertifySettings {
   host: string;
   /** 0: any free one. */
   port: number;
+  /** Short, so that silence is noticed soon. */
+  heartbeatSeconds: number;
   /** Of each request. */
   deadlineMs: number;
   /** Of the firmness check. */
@@ -36,14 +38,25 @@ export interface CertifySettings {
 
 /** Resolves with the report. The solver connects by itself. */
 export async function certify(world: CertifyWorld, settings: CertifySettings): Promise<CertifyReport> {
-  const { solverId, key, host, port, deadlineMs, requests, startMs, activeMs, fillMs } = settings;
+  const { solverId, key, host, port, deadlineMs, requests, heartbeatSeconds, startMs, activeMs, fillMs } =
+    settings;
   const findings = createRuleFindings();
   const promises = createPromises();
-  const venue = await startCertifyVenue({ world, key, solverId, findings }, { host, port });
+  const venue = await startCertifyVenue({ world, key, solverId, findings, heartbeatSeconds }, { host, port });
   try {
     settings.onListening?.(venue.url);
     const asking = createAsking({ world, venue, findings, promises, deadlineMs });
-    const context: CertifyContext = { world, venue, findings, promises, asking, requests, activeMs, fillMs };
+    const context: CertifyContext = {
+      world,
+      venue,
+      findings,
+      promises,
+      asking,
+      requests,
+      heartbeatSeconds,
+      activeMs,
+      fillMs,
+    };
     await run(context, startMs, settings.onStep ?? (() => {}));
     asking.judge();
     for (const rule of ['frames', 'frame-size', 'fields', 'rate'] as const)

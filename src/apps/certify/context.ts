@@ -23,6 +23,7 @@ export interface CertifyContext {
   asking: Asking;
   /** Requests of the firmness check. */
   requests: number;
+  heartbeatSeconds: number;
   /** How long a solver that is connected may take to become active. */
   activeMs: number;
   /** How long a solver may take to deliver, once the input is in escrow. */

@@ -28,6 +28,7 @@ export interface CertifyOptions {
   dataDir: string;
   requests: number;
   deadline: number;
+  heartbeat: number;
   wait: number;
   json?: boolean;
 }
@@ -61,6 +62,7 @@ export async function runCertify(options: CertifyOptions): Promise<void> {
     const report = await certify(world, {
       ...{ solverId: options.solver, key, host, port },
       deadlineMs: options.deadline,
+      heartbeatSeconds: options.heartbeat,
       requests: options.requests,
       startMs: options.wait * 1_000,
       activeMs: ACTIVE_MS,

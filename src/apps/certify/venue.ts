@@ -60,8 +60,6 @@ export interface CertifyVenue {
 
 const HELLO_MS = 10_000;
 const VENUE_ID = 'certify';
-/** Short, so that a run is short. */
-const HEARTBEAT_SECONDS = 1;
 const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
 const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { levels: 4_000, fill: 1_000 };
 const OTHER_FRAMES_PER_SECOND = 100;
@@ -74,7 +72,8 @@ export async function startCertifyVenue(
     key,
     solverId,
     findings,
-  }: { world: CertifyWorld; key: string; solverId: string; findings: RuleFindings },
+    heartbeatSeconds,
+  }: { world: CertifyWorld; key: string; solverId: string; findings: RuleFindings; heartbeatSeconds: number },
   { host, port }: { host: string; port: number },
 ): Promise<CertifyVenue> {
   const server = new WebSocketServer({
@@ -151,7 +150,7 @@ export async function startCertifyVenue(
           findings.fail('heartbeat', `${LINK_MISSED_HEARTBEATS} pings in a row were not answered`);
         unanswered += 1;
         say({ type: 'ping' });
-      }, HEARTBEAT_SECONDS * 1_000),
+      }, heartbeatSeconds * 1_000),
     ];
     socket.on('error', (error) => findings.fail('frames', `the connection broke: ${error.message}`));
     socket.on('close', () => {
@@ -192,7 +191,7 @@ export async function startCertifyVenue(
         return socket.close(1008, 'try_later');
       }
       hello = message;
-      say({ type: 'welcome', sessionId: nonce.slice(2, 34), heartbeatSeconds: HEARTBEAT_SECONDS });
+      say({ type: 'welcome', sessionId: nonce.slice(2, 34), heartbeatSeconds });
     }
 
     say({

@@ -19,6 +19,7 @@ export const certifyCommand = (): Command =>
     .option('--data-dir <folder>', 'folder for solver.json: what the solver needs to know', './data/certify')
     .option('--requests <n>', 'requests of the firmness check', readWhole, 1_000)
     .option('--deadline <ms>', 'time to answer each request', readWhole, 300)
+    .option('--heartbeat <seconds>', 'time between pings', readWhole, 1)
     .option('--wait <seconds>', 'how long to wait for the solver to connect', readWhole, 300)
     .option(
       '--venue <url>',

@@ -11,7 +11,7 @@ import type { UnseenOrder } from './orders.ts';
 const FOREIGN_MS = 3_000;
 /** A pause grows to this at most, and a busy machine adds to it. */
 const RECONNECT_MS = 20_000;
-const SILENCE_MS = 2_000 + (LINK_MISSED_HEARTBEATS + 1) * 1_000;
+const SILENCE_SPARE_MS = 2_000;
 const REFUSALS = 2;
 /** By how much the last pause is longer than the first, at least. */
 const GROWTH = 1.4;
@@ -58,18 +58,16 @@ export async function untilActive({ venue, findings, activeMs }: CertifyContext)
 
 /** Falls silent, then refuses a few times, then welcomes the solver again with an order that is open. */
 export async function checkReconnect(context: CertifyContext, order: UnseenOrder | undefined): Promise<void> {
-  const { venue, findings } = context;
+  const { venue, findings, heartbeatSeconds } = context;
   const { manner } = venue;
+  const silentMs = SILENCE_SPARE_MS + (LINK_MISSED_HEARTBEATS + 1) * heartbeatSeconds * 1_000;
   const resyncs = venue.resyncs();
   const dropped = venue.closed.length;
   manner.silent = true;
-  if (await becomesTrue(SILENCE_MS, () => venue.closed.length > dropped))
+  if (await becomesTrue(silentMs, () => venue.closed.length > dropped))
     findings.pass('silence', 'the solver dropped a venue that had fallen silent');
   else {
-    findings.fail(
-      'silence',
-      `the solver kept a connection that was silent for ${SILENCE_MS / 1_000} seconds`,
-    );
+    findings.fail('silence', `the solver kept a connection that was silent for ${silentMs / 1_000} seconds`);
     venue.drop();
   }
   manner.greet = 'refuse';

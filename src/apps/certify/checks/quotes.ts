@@ -6,17 +6,23 @@ import type { Address } from '../../../domain/hex.ts';
 import type { Rfq } from '../../../protocol/link/link.ts';
 import type { CertifyContext, SizedPair } from '../context.ts';
 import { SMALL } from '../context.ts';
+import type { FoundQuote } from '../inspect.ts';
 import type { RuleId } from '../rules.ts';
 import { chainIn, chainTime, isWithin } from '../world.ts';
 
-const FEE_BPS = 100;
+/** Platform fee in ten-thousandths, and the share of the input that the relay fee is. */
+const FEES = [
+  [100, 10n],
+  [50, 100n],
+] as const;
 /** A price may move between two requests by this, in ten-thousandths. */
-const MOVED_BPS = 100n;
+const MOVED_BPS = 30n;
 const LONG_SECONDS = 120;
 const FOREVER_SECONDS = 86_400;
 
 /** Every kind of request that the page describes, for one pair. */
-export async function checkQuotes({ asking, findings }: CertifyContext, sized: SizedPair): Promise<void> {
+export async function checkQuotes(context: CertifyContext, sized: SizedPair): Promise<void> {
+  const { asking, findings } = context;
   const { pair, dest } = sized;
   const input = sized.give(SMALL);
   const ask = (more: Partial<Rfq> = {}) => asking.request(pair, 'exactInput', input, more);
@@ -33,23 +39,37 @@ export async function checkQuotes({ asking, findings }: CertifyContext, sized: S
   });
   if (delivered.signed.length === 0)
     findings.skip('delivery', 'the solver declines delivery into the ledger');
-  const relayFee = input / 10n;
-  const charged = await asking.quote(ask({ platformFeeBps: FEE_BPS, relayFee: relayFee.toString() }));
-  if (plain && charged) {
-    const left = input - (input * BigInt(FEE_BPS)) / 10_000n - relayFee;
-    const most = (plain.output * left * (10_000n + MOVED_BPS)) / (input * 10_000n);
-    if (charged.output <= most) findings.pass('fees', 'a request with higher fees was priced lower');
-    else
-      findings.fail(
-        'fees',
-        `for an input of ${input} the output is ${plain.output}, and still ${charged.output} when fees take ${input - left} of it`,
-      );
-  } else findings.skip('fees', 'no two quotes to compare');
+  await checkFees(context, sized, plain);
   // More fees than input: the escrow refuses such an order.
   await asking.ask(ask({ relayFee: (2n * input).toString() }));
   const tooLong = await asking.ask(ask({ minValidUntil: now + FOREVER_SECONDS }), { unlawful: true });
   if (tooLong.signed.length > 0)
     findings.fail('validity', 'a quote was signed that stays firm for a day, beyond any venue’s maximum');
+}
+
+/** A solver may decline fees that are out of proportion, so smaller ones are tried too. */
+async function checkFees(
+  { asking, findings }: CertifyContext,
+  { pair, give }: SizedPair,
+  plain: FoundQuote | undefined,
+): Promise<void> {
+  const input = give(SMALL);
+  if (plain === undefined) return findings.skip('fees', 'there is no quote that holds');
+  for (const [platformFeeBps, share] of FEES) {
+    const relayFee = input / share;
+    const fees = { platformFeeBps, relayFee: relayFee.toString() };
+    const charged = await asking.quote(asking.request(pair, 'exactInput', input, fees));
+    if (charged === undefined) continue;
+    const left = input - (input * BigInt(platformFeeBps)) / 10_000n - relayFee;
+    const most = (plain.output * left * (10_000n + MOVED_BPS)) / (input * 10_000n);
+    return charged.output <= most
+      ? findings.pass('fees', 'a request with higher fees was priced lower')
+      : findings.fail(
+          'fees',
+          `for an input of ${input} the output is ${plain.output}, and still ${charged.output} when fees take ${input - left} of it`,
+        );
+  }
+  findings.skip('fees', 'the solver declines requests with higher fees');
 }
 
 /** A frame of an unknown type must change nothing. */

@@ -26,15 +26,12 @@ const RULES_OF_SPLITS = ['ladder', 'slice', 'commit'] as const;
 type SliceAnswer = Extract<LinkAnswer, { type: 'commit' | 'decline' }>;
 
 export async function checkSplits(context: CertifyContext, sized: SizedPair): Promise<void> {
-  const { asking, findings, venue } = context;
-  const give = sized.give(1) * TOO_MUCH;
-  const rfq = asking.request(sized.pair, 'exactInput', give, { maxSplitParts: 4 });
-  const { partial } = await asking.ask(rfq);
-  if (partial === undefined) {
+  const { findings, venue } = context;
+  const first = await offered(context, sized);
+  if (first === undefined) {
     for (const rule of RULES_OF_SPLITS) findings.skip(rule, 'the solver offers no parts');
     return;
   }
-  checkLadder(context, partial);
   const answers = new Map<Bytes32, (answer: SliceAnswer) => void>();
   venue.onAnswer((answer) => {
     if ((answer.type === 'commit' || answer.type === 'decline') && answer.quoteId !== undefined)
@@ -46,21 +43,43 @@ export async function checkSplits(context: CertifyContext, sized: SizedPair): Pr
       venue.send(slice);
       void sleep(slice.deadlineMs + LATE_MS, undefined, { ref: false }).then(() => resolve(undefined));
     });
-  const good = planSlice(context, sized, rfq, partial);
-  if (good === undefined) return findings.skip('slice', 'no size of the ladder is a share of the request');
-  for (const [says, change] of UNFAIR) {
-    const answer = await ask(message(rfq, good, change(good.order)));
-    if (answer?.type === 'commit') findings.fail('slice', `the solver committed to a slice although ${says}`);
-    else findings.pass('slice', `${UNFAIR.length} unfair slices were not signed`);
-  }
-  const slice = message(rfq, good, good.order);
-  const answer = await ask(slice);
+  const { rfq } = first;
+  const plan = planSlice(context, sized, rfq, first.partial);
+  if (plan === undefined) return findings.skip('slice', 'no size of the ladder is a share of the request');
+  await Promise.all(
+    UNFAIR.map(async ([says, change]) => {
+      const answer = await ask(message(rfq, plan, change(plan.order)));
+      if (answer?.type === 'commit')
+        findings.fail('slice', `the solver committed to a slice although ${says}`);
+      else findings.pass('slice', `${UNFAIR.length} unfair slices were not signed`);
+    }),
+  );
+  // A solver may forget its ladders quickly.
+  const second = await offered(context, sized);
+  const good = second && planSlice(context, sized, second.rfq, second.partial);
+  if (second === undefined || good === undefined)
+    return findings.skip('commit', 'the solver offers no parts any more');
+  const answer = await ask(message(second.rfq, good, good.order));
   if (answer?.type !== 'commit')
     return findings.skip(
       'commit',
       `the solver ${answer ? `declined its slice: ${answer.reason}` : 'did not answer its slice'}`,
     );
-  judgeCommit(context, sized, rfq, good, answer);
+  judgeCommit(context, sized, second.rfq, good, answer);
+}
+
+/** A ladder for a request that is too large for the account. */
+async function offered(
+  context: CertifyContext,
+  sized: SizedPair,
+): Promise<{ rfq: Rfq; partial: LinkPartial } | undefined> {
+  const { asking } = context;
+  const amount = sized.give(1) * TOO_MUCH;
+  const rfq = asking.request(sized.pair, 'exactInput', amount, { maxSplitParts: 4 });
+  const { partial } = await asking.ask(rfq);
+  if (partial === undefined) return undefined;
+  checkLadder(context, partial);
+  return { rfq, partial };
 }
 
 function checkLadder({ findings }: CertifyContext, { ladder }: LinkPartial): void {
