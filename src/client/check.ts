@@ -2,7 +2,7 @@
 
 import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';
-import { type ReadAt, requireFirm } from './firm.ts';
+import { type ReadAt, readNow, requireFirm } from './firm.ts';
 import type { Limits, TradeRequest } from './request.ts';
 import { readTerms, type Terms } from './terms.ts';
 import type { Trust } from './trust.ts';
@@ -19,6 +19,7 @@ export interface Expectations extends Limits {
 
 export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
   const passed = new WeakSet<Checked>();
+  const reopened = new WeakSet<Checked>();
   return {
     /** Throws `DistrustError`, or `UnreachableError` when the caller's own endpoint does not answer. */
     async check(candidate: Candidate, expectations: Expectations): Promise<Checked> {
@@ -28,14 +29,20 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
         input: candidate.preview.inputs[0]?.decimals ?? null,
         output: candidate.preview.outputs[0]?.decimals ?? null,
       });
-      // A frozen copy cannot change between the check and the signature.
-      const checked = deepFreeze<Checked>({
-        ...structuredClone(terms),
-        candidate: structuredClone(candidate),
-        expectations: structuredClone(expectations),
-        readAt,
-      });
+      const checked = frozen(terms, candidate, expectations, readAt);
       passed.add(checked);
+      return checked;
+    },
+    /**
+     * A candidate that was signed before, perhaps by another process. Its terms are checked again; whether
+     * the quote is still firm is not, because by now it may have been executed or have lapsed. It can be
+     * submitted and claimed for, but not signed.
+     */
+    async reopen(candidate: Candidate, expectations: Expectations): Promise<Checked> {
+      const { request, ...limits } = expectations;
+      const terms = readTerms(candidate, request, limits, trust, namespace);
+      const checked = frozen(terms, candidate, expectations, await readNow(trust, terms));
+      reopened.add(checked);
       return checked;
     },
     requireChecked(checked: Checked): void {
@@ -45,8 +52,21 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
           'This candidate has not passed `check` of this client. Check it first and pass on what `check` returned.',
         );
     },
+    /** For calls that sign nothing over the order: `check` or `reopen` will do. */
+    requireKnown(checked: Checked): void {
+      if (!reopened.has(checked)) this.requireChecked(checked);
+    },
   };
 }
+
+/** A frozen copy cannot change between the check and the signature. */
+const frozen = (terms: Terms, candidate: Candidate, expectations: Expectations, readAt: ReadAt): Checked =>
+  deepFreeze<Checked>({
+    ...structuredClone(terms),
+    candidate: structuredClone(candidate),
+    expectations: structuredClone(expectations),
+    readAt,
+  });
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

@@ -22,11 +22,14 @@ import {
 } from './follow.ts';
 import { createHistory, type History } from './history.ts';
 import { expectationsOfNext, readNextLeg } from './next-leg.ts';
-import { type Approvals, type Plan, readPlan } from './plan.ts';
+import { type Approvals, type Plan, readPlan, type Step } from './plan.ts';
 import { type Limits, requestBody, type TradeRequest } from './request.ts';
 import { type Order, sendOrder, type Submission } from './submit.ts';
 import {
   type QuoteAnswer,
+  ranked,
+  resume,
+  type SignedOrder,
   take,
   type TakeOptions,
   type Trade,
@@ -48,6 +51,7 @@ import {
 
 export * from './errors.ts';
 export { PERMIT2 } from './trust.ts';
+export { ranked };
 export type {
   Approvals,
   Candidate,
@@ -69,7 +73,9 @@ export type {
   Plan,
   QuoteAnswer,
   RunOptions,
+  SignedOrder,
   Solver,
+  Step,
   Submission,
   TakeOptions,
   Trade,
@@ -97,7 +103,11 @@ export interface Client extends TradeCalls {
   /** Everything after `check`. Do not request the same quote again: LPs hold inventory for both answers. */
   take(checked: Checked, options: TakeOptions): Promise<Trade>;
   trade(options: TradeOptions): Promise<Trade>;
-  order(orderId: string): Promise<OrderStatusResponse>;
+  /**
+   * The rest of `take` after the signature, also in another process: submits when the venue does not have
+   * the order yet, follows it, and claims.
+   */
+  resume(signed: SignedOrder, options: TakeOptions): Promise<Trade>;
   solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
   pairs(): Promise<Record<string, number>>;
   trades: History;
@@ -155,6 +165,7 @@ export function createClient({
         ({ productUnavailable }) => productUnavailable?.code === 'no_eligible_solver',
       ),
     check: checker.check,
+    reopen: checker.reopen,
     async preflight(checked, { fundingLock, ...approvals } = {}) {
       checker.requireChecked(checked);
       const answer = await askPreflight(checked, fundingLock);
@@ -175,7 +186,7 @@ export function createClient({
       return signOrder(checked, wallet);
     },
     async submit(checked, submission) {
-      checker.requireChecked(checked);
+      checker.requireKnown(checked);
       return sendOrder(transport, `${base}/orders`, checked, submission);
     },
     async broadcast(checked, plan, wallet) {
@@ -183,7 +194,7 @@ export function createClient({
       return broadcastStep(plan, checked, wallet, trust.chain(checked.domain.chainId));
     },
     async nextLeg(checked) {
-      checker.requireChecked(checked);
+      checker.requireKnown(checked);
       const next = readNextLeg(await askPreflight(checked));
       if (next.kind !== 'leg') return next;
       const expectations = expectationsOfNext(checked, next.candidate);
@@ -195,19 +206,20 @@ export function createClient({
       return followOrder({ transport, openSocket, read: (signal) => order(id, signal) }, id, options);
     },
     async confirm(checked) {
-      checker.requireChecked(checked);
+      checker.requireKnown(checked);
       return confirmSettled(trust, checked);
     },
     async fades(checked, signature) {
-      checker.requireChecked(checked);
+      checker.requireKnown(checked);
       return findFades(trust, checked, signature);
     },
     async claim(checked, signature, wallet) {
-      checker.requireChecked(checked);
+      checker.requireKnown(checked);
       return claimFades(trust, checked, signature, wallet);
     },
     take: (checked, options) => take(client, checked, options),
     trade: (options) => trade(client, options),
+    resume: (signed, options) => resume(client, signed, options),
     order: (orderId) => order(orderId),
     async solvers({ status = [], corridor = [] } = {}) {
       const query = new URLSearchParams();

@@ -32,14 +32,8 @@ export async function requireFirm(
   const { domain, destChainId, order } = terms;
   const origin = trust.chain(domain.chainId);
   const dest = trust.chain(destChainId);
-  const settler: Address = `0x${(order.outputs[0]?.settler ?? '').slice(26)}`;
-  await Promise.all([
-    trust.verifyEscrow(domain.chainId, domain.escrow),
-    trust.verifyEscrow(destChainId, settler),
-  ]);
-
-  const originBlock = await latestBlock(origin);
-  const destBlock = destChainId === domain.chainId ? originBlock : await latestBlock(dest);
+  const settler = settlerOf(terms);
+  const { originBlock, destBlock } = await latestBlocks(trust, terms);
   const atDest = { blockNumber: destBlock.number };
   const now = Number(originBlock.timestamp);
   if (now >= terms.validUntil)
@@ -177,6 +171,27 @@ export async function requireFirm(
         { lp, balance, leaving, amount },
       );
   }
+}
+
+export async function readNow(trust: Trust, terms: Terms): Promise<ReadAt> {
+  const { originBlock, destBlock } = await latestBlocks(trust, terms);
+  const now = Number(originBlock.timestamp);
+  return { now, originBlock: originBlock.number, destBlock: destBlock.number };
+}
+
+const settlerOf = ({ order }: Terms): Address => `0x${(order.outputs[0]?.settler ?? '').slice(26)}`;
+
+/** Of both chains, whose escrows are verified first. */
+async function latestBlocks(trust: Trust, terms: Terms) {
+  const { domain, destChainId } = terms;
+  await Promise.all([
+    trust.verifyEscrow(domain.chainId, domain.escrow),
+    trust.verifyEscrow(destChainId, settlerOf(terms)),
+  ]);
+  const originBlock = await latestBlock(trust.chain(domain.chainId));
+  const destBlock =
+    destChainId === domain.chainId ? originBlock : await latestBlock(trust.chain(destChainId));
+  return { originBlock, destBlock };
 }
 
 async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; timestamp: bigint }> {

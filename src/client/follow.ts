@@ -32,6 +32,11 @@ export interface OrderEvent {
 export interface FollowOptions {
   /** Polling interval while there is no stream. Default 1,000. */
   pollMs?: number;
+  /**
+   * Called with each new stage. Stages have no events: with it, the order is also polled while there is a
+   * stream.
+   */
+  onStage?: (status: OrderStatusResponse) => void;
   signal?: AbortSignal;
 }
 
@@ -57,7 +62,7 @@ export function followOrder(
     read: (signal: AbortSignal) => Promise<OrderStatusResponse>;
   },
   orderId: string,
-  { pollMs = 1_000, signal }: FollowOptions,
+  { pollMs = 1_000, onStage, signal }: FollowOptions,
 ): Following {
   const events: OrderEvent[] = [];
   const stop = new AbortController();
@@ -68,6 +73,13 @@ export function followOrder(
   const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
   // A caller that only iterates gets the error there.
   final.catch(() => {});
+
+  let stage: string | undefined;
+  function notice(status: OrderStatusResponse): void {
+    if (status.stage === stage) return;
+    stage = status.stage;
+    onStage?.(status);
+  }
 
   let streaming = false;
   let streamed = false;
@@ -103,6 +115,7 @@ export function followOrder(
           { orderId },
         ),
       });
+    notice(event.status);
     events.push(event);
     wake();
     if (event.type !== 'order.created') end({});
@@ -179,13 +192,14 @@ export function followOrder(
           status,
           via: 'poll',
         });
+      else if (!ended) notice(status);
     } catch (error) {
       if (ended) return;
       const passing =
         error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
       if (!passing) return end({ error });
     }
-    schedulePoll(streaming ? CHECK_STREAM_MS : pollMs);
+    schedulePoll(streaming && !onStage ? CHECK_STREAM_MS : pollMs);
   }
 
   if (signal?.aborted) aborted();

@@ -8,7 +8,8 @@ import type { OrderStatusResponse } from '../protocol/api/status.ts';
 import type { Claimed, Fade } from './bond.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
-import { DistrustError, NoQuoteError, WalletError } from './errors.ts';
+import { type BaseError } from '../domain/errors.ts';
+import { DistrustError, NoQuoteError, VenueError, WalletError } from './errors.ts';
 import type { Following, FollowOptions, OrderEvent } from './follow.ts';
 import type { NextLeg } from './next-leg.ts';
 import type { Approvals, Plan } from './plan.ts';
@@ -22,6 +23,11 @@ export interface TradeCalls {
   /** Best first, unchecked; or `productUnavailable` with the reason. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
+  /**
+   * A candidate that was signed before, for `submit`, `confirm`, `fades` and `claim`. Its terms are checked
+   * again, but not whether the quote is still firm.
+   */
+  reopen(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** The steps still to be sent and signed, each checked and rebuilt. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
   /** When `rerun` is true, run preflight again. */
@@ -34,6 +40,7 @@ export interface TradeCalls {
   /** Sequential routes, after `submit`: the next leg, checked. */
   nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
   follow(orderId: string, options?: FollowOptions): Following;
+  order(orderId: string): Promise<OrderStatusResponse>;
   /** Throws `DistrustError` "not_settled" unless the chain shows it. */
   confirm(checked: Checked): Promise<void>;
   /**
@@ -53,8 +60,25 @@ export interface TakeOptions extends Approvals, RunOptions {
   nextLegTimeoutMs?: number;
   /** Claims from the bond of an LP whose promise fails while the order is followed. Needs `quoteBond`. */
   claimFades?: boolean;
+  /** Called when a claim was refused or not sent; the order is followed further. Default: the trade throws. */
+  onClaimFailed?: (error: unknown) => void;
+  onClaimed?: (claimed: Claimed[]) => void;
+  /** Also waits for the refund of an order that failed with its input in escrow. */
+  untilRefunded?: boolean;
+  /** Awaited before the submission: what `resume` needs when this process ends early. */
+  onSigned?: (signed: SignedOrder) => Promise<void> | void;
+  onOrder?: (order: Order) => void;
   onEvent?: (event: OrderEvent) => void;
+  onStage?: (status: OrderStatusResponse) => void;
   signal?: AbortSignal;
+}
+
+/** Plain data but for its bigints. It lets anybody execute the order at its price, and nothing else. */
+export interface SignedOrder {
+  orderId: Hex;
+  candidate: Candidate;
+  expectations: Expectations;
+  submission: Submission;
 }
 
 export interface TradeOptions extends TakeOptions, Limits {
@@ -65,7 +89,7 @@ export interface TradeOptions extends TakeOptions, Limits {
 
 export interface Trade {
   checked: Checked;
-  order: Order;
+  order: Pick<Order, 'id' | 'quoteId'>;
   /** Confirmed on the chain when settled. */
   status: OrderStatusResponse;
   /** From LPs that did not keep their promise; with `claimFades`. */
@@ -85,7 +109,6 @@ export async function trade(client: TradeCalls, options: TradeOptions): Promise<
   return take(client, await best(client, options), options);
 }
 
-/** Ranked here, because the venue's ranking is not trusted. */
 async function best(
   client: TradeCalls,
   {
@@ -114,7 +137,7 @@ async function best(
     } satisfies Record<keyof Limits, unknown>),
   };
   let refusal: DistrustError | undefined;
-  for (const candidate of quotes.toSorted(request.output.amount === undefined ? byOutput : byInput)) {
+  for (const candidate of ranked(quotes, request)) {
     try {
       return await client.check(candidate, expectations);
     } catch (error) {
@@ -127,21 +150,62 @@ async function best(
 }
 
 export async function take(client: TradeCalls, checked: Checked, options: TakeOptions): Promise<Trade> {
-  const { signScheme, onEvent, signal } = options;
-  const wallet =
-    typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
+  const { signScheme } = options;
+  const wallet = walletOf(checked, options);
   const { plan, done } = await prepare(client, checked, wallet, options);
   const signature = await client.sign(checked, wallet);
-  const order = await client.submit(checked, { signature, ...done.locks, ...given({ signScheme }) });
+  const submission: Submission = { signature, ...done.locks, ...given({ signScheme }) };
+  const { orderId, candidate, expectations } = checked;
+  await options.onSigned?.({ orderId, candidate, expectations, submission });
+  const order = await client.submit(checked, submission);
+  options.onOrder?.(order);
   await client.broadcast(checked, plan, wallet);
-  const following = client.follow(order.id, given({ signal }));
+  return toTheEnd(client, { checked, order, signature }, options);
+}
+
+export async function resume(
+  client: TradeCalls,
+  { candidate, expectations, submission }: SignedOrder,
+  options: TakeOptions,
+): Promise<Trade> {
+  const checked = await client.reopen(candidate, expectations);
+  const known = await client.order(checked.orderId).catch((error: unknown) => {
+    if (error instanceof VenueError && error.status === 404) return undefined;
+    throw error;
+  });
+  const order = known ?? (await client.submit(checked, submission));
+  if (!known) options.onOrder?.(order as Order);
+  if (
+    checked.executionMode === 'walletBroadcast' &&
+    (known === undefined || known.stage === 'awaiting_escrow')
+  ) {
+    const firm = await client.check(candidate, expectations);
+    await client.broadcast(firm, await client.preflight(firm), walletOf(checked, options));
+  }
+  return toTheEnd(client, { checked, order, signature: submission.signature }, options);
+}
+
+const walletOf = ({ domain }: Checked, { wallet }: TakeOptions): Wallet =>
+  typeof wallet === 'function' ? wallet(domain.chainId) : wallet;
+
+async function toTheEnd(
+  client: TradeCalls,
+  { checked, order, signature }: { checked: Checked; order: Trade['order']; signature: Hex },
+  options: TakeOptions,
+): Promise<Trade> {
+  const { onEvent, onStage, signal } = options;
+  const following = client.follow(order.id, given({ onStage, signal }));
+  const ending = options.untilRefunded
+    ? following.final.then((status) => untilRefunded(client, status, options))
+    : following.final;
   const claiming = options.claimFades
-    ? claimWhileOpen(client, checked, signature, wallet, following.final)
+    ? claimWhileOpen(client, { checked, signature }, options, ending)
     : Promise.resolve([]);
   // A refused claim is told when the order has ended; until then nobody awaits it.
   claiming.catch(() => {});
+  ending.catch(() => {});
   for await (const event of following) onEvent?.(event);
-  const status = await following.final;
+  const status = await ending;
   if (status.status === 'settled') await client.confirm(checked);
   const ended: Trade = { checked, order, status, claimed: await claiming, next: null, stopped: null };
   return checked.sequential && status.status === 'settled'
@@ -149,12 +213,30 @@ export async function take(client: TradeCalls, checked: Checked, options: TakeOp
     : ended;
 }
 
+/** The stream ends with the failure; the refund comes later. */
+async function untilRefunded(
+  client: TradeCalls,
+  failed: OrderStatusResponse,
+  { onStage, signal }: TakeOptions,
+): Promise<OrderStatusResponse> {
+  let status = failed;
+  while (status.stage === 'refund_pending') {
+    await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
+    signal?.throwIfAborted();
+    status = await client.order(failed.id).catch((error: BaseError) => {
+      if (error.retry === 'later') return status;
+      throw error;
+    });
+  }
+  if (status.stage !== failed.stage) onStage?.(status);
+  return status;
+}
+
 /** Looks until the order is final, and once more then: a refund across chains makes a claim possible. */
 async function claimWhileOpen(
   client: TradeCalls,
-  checked: Checked,
-  signature: Hex,
-  wallet: Wallet,
+  { checked, signature }: { checked: Checked; signature: Hex },
+  options: TakeOptions,
   final: Promise<OrderStatusResponse>,
 ): Promise<Claimed[]> {
   let over = false;
@@ -167,10 +249,17 @@ async function claimWhileOpen(
     const fades = await client.fades(checked, signature).catch(() => []);
     if (fades.length > 0) {
       try {
-        return await client.claim(checked, signature, wallet);
+        const claimed = await client.claim(checked, signature, walletOf(checked, options));
+        options.onClaimed?.(claimed);
+        return claimed;
       } catch (error) {
         // The LP has put the money back: the order can be settled.
-        if (!(error instanceof WalletError) || error.code !== 'would_revert') throw error;
+        const over = error instanceof WalletError && error.code === 'would_revert';
+        if (!over && !options.onClaimFailed) throw error;
+        if (!over) {
+          options.onClaimFailed?.(error);
+          return [];
+        }
       }
     }
     if (last) return [];
@@ -182,11 +271,11 @@ async function prepare(
   client: TradeCalls,
   checked: Checked,
   wallet: Wallet,
-  { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TakeOptions,
+  { fundingLock, standingGrant, onStep, onSent, unlimitedPermit2, tradesAhead }: TakeOptions,
 ): Promise<{ plan: Plan; done: Done }> {
   for (let left = MOST_PLANS; left > 0; left--) {
     const plan = await client.preflight(checked, given({ fundingLock, unlimitedPermit2, tradesAhead }));
-    const done = await client.runActions(checked, plan, wallet, given({ standingGrant }));
+    const done = await client.runActions(checked, plan, wallet, given({ standingGrant, onStep, onSent }));
     if (!done.rerun) return { plan, done };
   }
   throw new DistrustError(
@@ -226,6 +315,9 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 /** Sequential routes count with what they show. */
 const enforced = ({ preview: { outputs } }: Candidate): bigint =>
   shown(outputs[0]?.minimumAmount ?? outputs[0]?.amount);
+/** Best first by what the escrow enforces, because the venue's ranking is not trusted. */
+export const ranked = (quotes: readonly Candidate[], { output }: TradeRequest): Candidate[] =>
+  quotes.toSorted(output.amount === undefined ? byOutput : byInput);
 const byOutput = (a: Candidate, b: Candidate): number => compare(enforced(b), enforced(a));
 const byInput = (a: Candidate, b: Candidate): number =>
   compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));

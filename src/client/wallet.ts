@@ -11,7 +11,7 @@ import {
 import type { Address, Hex } from '../domain/hex.ts';
 import type { Eip3009Authorization, Permit2Lock } from '../protocol/api/submit.ts';
 import { RevertedError, WalletError } from './errors.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Step } from './plan.ts';
 import type { Terms } from './terms.ts';
 import { asked, type TrustedChain } from './trust.ts';
 
@@ -35,6 +35,10 @@ export interface Done {
 export interface RunOptions {
   /** Grants the escrow a bounded Permit2 allowance instead of a lock for each trade. */
   standingGrant?: boolean;
+  /** Called before a step is taken: its transaction sent, its lock signed. */
+  onStep?: (step: Step) => void;
+  /** Called when a transaction of the set-up is mined. */
+  onSent?: (sent: { purpose: string; txHash: Hex }) => void;
 }
 
 const RECEIPT_TIMEOUT_MS = 120_000;
@@ -44,7 +48,7 @@ export async function runSteps(
   terms: Terms,
   wallet: Wallet,
   { rpc }: TrustedChain,
-  { standingGrant = false }: RunOptions,
+  { standingGrant = false, onStep, onSent }: RunOptions,
 ): Promise<Done> {
   requireAccount(wallet, terms);
   if (fundingLock !== 'ResourceLock') await requireFunds(terms, rpc);
@@ -53,17 +57,22 @@ export async function runSteps(
     switch (step.kind) {
       case 'transaction': {
         if (step.purpose === 'settlementBroadcast' || (step.alternative && !standingGrant)) break;
-        done.sent.push({ purpose: step.purpose, txHash: await send(step, terms, wallet, rpc) });
+        onStep?.(step);
+        const sent = { purpose: step.purpose, txHash: await send(step, terms, wallet, rpc) };
+        done.sent.push(sent);
+        onSent?.(sent);
         if (step.rerun) return { ...done, rerun: true };
         break;
       }
       case 'permit2Lock':
+        onStep?.(step);
         done.locks.permit2Lock = {
           signature: await signWith(wallet, step.typedData),
           deadline: step.deadline,
         };
         break;
       case 'eip3009Authorization': {
+        onStep?.(step);
         const { validAfter, validBefore, nonce } = step;
         done.locks.eip3009Authorization = {
           signature: await signWith(wallet, step.typedData),
