@@ -7,6 +7,7 @@ import { adminCommands } from '../../src/apps/cli/admin/admin.ts';
 import { deployCommand } from '../../src/apps/cli/deploy.ts';
 import { doctorCommand } from '../../src/apps/cli/doctor.ts';
 import { lpCommand } from '../../src/apps/cli/lp/lp.ts';
+import { takeCommand } from '../../src/apps/cli/take.ts';
 import { BaseError } from '../../src/domain/errors.ts';
 import { PROGRAM } from './build.ts';
 
@@ -101,7 +102,13 @@ export function commandHere(...words: string[]): Promise<Ended> {
     process.exitCode = undefined;
     try {
       const program = new Command('firmquote').enablePositionalOptions().exitOverride();
-      for (const command of [lpCommand(), deployCommand(), doctorCommand(), ...adminCommands()])
+      for (const command of [
+        lpCommand(),
+        deployCommand(),
+        doctorCommand(),
+        takeCommand(),
+        ...adminCommands(),
+      ])
         program.addCommand(command);
       await program.parseAsync(words, { from: 'user' });
     } catch (failure) {

@@ -6,7 +6,7 @@ import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
 import { printLines } from './table.ts';
 
-const APPS = ['venue', 'lp', 'attester', 'deploy', 'demo'] as const;
+const APPS = ['venue', 'lp', 'attester', 'deploy', 'demo', 'take'] as const;
 export type App = (typeof APPS)[number];
 
 export async function schemaOf(app: App): Promise<z.ZodType> {
@@ -14,6 +14,7 @@ export async function schemaOf(app: App): Promise<z.ZodType> {
   if (app === 'lp') return (await import('../lp/config.ts')).zLpAppConfig;
   if (app === 'attester') return (await import('../attester/config.ts')).zAttesterConfig;
   if (app === 'deploy') return (await import('../deploy/config.ts')).zDeployConfig;
+  if (app === 'take') return (await import('../take/config.ts')).zTakeConfig;
   return (await import('../demo/config.ts')).zDemoConfig;
 }
 

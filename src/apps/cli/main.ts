@@ -16,6 +16,7 @@ import { feedCommand, readWhole } from './feed/feed.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
 import { collect } from './option-values.ts';
 import { simCommand } from './sim/sim.ts';
+import { takeCommand } from './take.ts';
 import { tradesCommand } from './admin/trades.ts';
 
 const program = new Command('firmquote')
@@ -153,6 +154,7 @@ config
       'attester',
       'deploy',
       'demo',
+      'take',
     ]),
   )
   .action(async (file: string, options: { app?: App }) =>
@@ -165,6 +167,7 @@ program.addCommand(feedCommand());
 program.addCommand(deployCommand());
 program.addCommand(doctorCommand());
 program.addCommand(certifyCommand());
+program.addCommand(takeCommand());
 
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore

@@ -15,7 +15,7 @@ describe('config/', () => {
     const apps = await Promise.all(
       files.map(async (name) => appOf(await readJson(new URL(name, FOLDER).pathname), name)),
     );
-    expect(apps.toSorted()).toEqual(['attester', 'demo', 'deploy', 'lp', 'venue']);
+    expect(apps.toSorted()).toEqual(['attester', 'demo', 'deploy', 'lp', 'take', 'venue']);
   });
 
   test.each(files)('%s is valid', async (name) => {

@@ -7,7 +7,7 @@ import { FIELDS } from './candidate.ts';
 import { zOrderId, zOrderStatus } from './submit.ts';
 
 /** Steps of an order, in the words of `OrderStage`. */
-const STAGES = {
+export const STAGE_MEANINGS = {
   awaiting_escrow: 'the input is not in escrow yet',
   escrowed: 'the input is in escrow, and the solver has to deliver',
   delivered: 'the output was delivered, and the attesters prove it',
@@ -17,7 +17,7 @@ const STAGES = {
   refunded: 'the input went back to the taker; final',
   failed: 'it failed before the input was taken; final',
 } as const;
-export const zSettlementStatus = zExplained('The step that the order has reached.', STAGES).meta({
+export const zSettlementStatus = zExplained('The step that the order has reached.', STAGE_MEANINGS).meta({
   id: 'SettlementStatus',
 });
 
@@ -63,7 +63,7 @@ export const zOrderStatusResponse = z
     quoteId: z.string().describe(FIELDS.quoteId),
     createdAt: z.iso.datetime().describe('When the submission was accepted.'),
     updatedAt: z.iso.datetime().describe('When the venue last learned something about the order.'),
-    stage: z.string().describe(explained('The step that the order has reached.', STAGES)),
+    stage: z.string().describe(explained('The step that the order has reached.', STAGE_MEANINGS)),
     referenceId: z.string().optional().describe("The quote request's own. Absent when it had none."),
     txHash: z.string().optional().describe('Settlement transaction. Absent until one has been broadcast.'),
     settledAmounts: z

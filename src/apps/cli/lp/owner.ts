@@ -5,14 +5,14 @@ import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import { loadConfig } from '../../config/load.ts';
-import { openLocalSigner, type SecretContext } from '../../keys.ts';
+import type { SecretContext } from '../../keys.ts';
 import { addressOfKey } from '../../signers.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
 import { toolContext } from '../../process.ts';
-import { askSecret } from '../ask.ts';
 import { badConfig, badRequest } from '../../bad-request.ts';
+import { openKeystore } from '../open-keystore.ts';
 import { secondsOf } from '../option-values.ts';
 import { printLines } from '../table.ts';
 
@@ -245,17 +245,13 @@ async function openOwner(
     );
   if ('keystore' in keys.operator && keys.operator.keystore === owner)
     throw badRequest(`${owner} is the operator's key, which cannot withdraw. Give the owner's keystore.`);
-  if (ownerPasswordFile !== undefined)
-    return openLocalSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
-  if (ownerPasswordEnv !== undefined)
-    return openLocalSigner({ keystore: owner, passwordEnv: ownerPasswordEnv }, secrets);
-  const password = await askSecret(
-    'Password of the owner’s keystore',
-    'Give --owner-password-file or --owner-password-env.',
-  );
-  return openLocalSigner(
-    { keystore: owner, passwordEnv: 'OWNER_PASSWORD' },
-    { ...secrets, env: { OWNER_PASSWORD: password } },
+  return openKeystore(
+    { keystore: owner, passwordFile: ownerPasswordFile, passwordEnv: ownerPasswordEnv },
+    secrets,
+    {
+      question: 'Password of the owner’s keystore',
+      instead: 'Give --owner-password-file or --owner-password-env.',
+    },
   );
 }
 
