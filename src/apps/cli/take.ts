@@ -26,6 +26,7 @@ export const takeCommand = (): Command =>
     .option('--receiver <address>', 'who gets the output; default: the key’s own address')
     .option('--solver <id>', 'ask only this solver; repeat for more', collect, [])
     .option('--bond', 'only quotes of LPs whose bonds pay the whole share')
+    .option('--firm-for <seconds>', 'only quotes that stay firm so long: time to read them', readSeconds)
     .option('--router', 'also DEX pools and routes')
     .option(
       '--candidate <n>',
@@ -42,6 +43,12 @@ export const takeCommand = (): Command =>
     .option('--resume <orderId>', 'go on with an order that this command signed before')
     .option('--json', 'one JSON object a line for each step; amounts in base units')
     .action(async (options: TakeCommand) => (await import('../take/main.ts')).runTake(options));
+
+function readSeconds(text: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(text))
+    throw new InvalidArgumentError('It is a number of seconds, such as 60.');
+  return Number(text);
+}
 
 function readNumber(text: string): number {
   if (!/^[1-9][0-9]?$/.test(text)) throw new InvalidArgumentError('It is the number of a row: 1, 2 …');

@@ -33,7 +33,6 @@ export interface Reached {
 }
 
 export interface EndContext {
-  names: TokenNames;
   /** The command that continues this order. */
   resumeCommand: (orderId: string) => string;
   /** Why no claim was tried or paid; undefined when the LPs were looked at and nothing was due. */
@@ -58,7 +57,7 @@ export function tellEnd(report: Report, trade: Trade, context: EndContext): Outc
       claimed,
       stopped: last.stopped,
     },
-    ...(status.status === 'settled' ? settledLines(status) : failedLines(status, claimed, context)),
+    ...(status.status === 'settled' ? settledLines(status) : failedLines(status, context)),
     ...(last.stopped === null
       ? []
       : [`The route stopped after this leg: ${last.stopped} You hold its output; ask for quotes with it.`]),
@@ -70,11 +69,7 @@ function lastLeg(trade: Trade): Trade {
   return trade.next ? lastLeg(trade.next) : trade;
 }
 
-export function outcomeOf({
-  status,
-  claimed,
-  stopped,
-}: Pick<Trade, 'status' | 'claimed' | 'stopped'>): Outcome {
+function outcomeOf({ status, claimed, stopped }: Pick<Trade, 'status' | 'claimed' | 'stopped'>): Outcome {
   if (stopped !== null) return 'stopped';
   if (status.status === 'settled') return 'settled';
   if (claimed.length > 0) return 'faded';
@@ -82,7 +77,7 @@ export function outcomeOf({
   return status.stage === 'failed' ? 'failed' : 'unknown';
 }
 
-export const settledLines = ({ id, settledAmounts = {}, txHash }: OrderStatusResponse): string[] => [
+const settledLines = ({ id, settledAmounts = {}, txHash }: OrderStatusResponse): string[] => [
   `Settled: order ${id}.`,
   ...Object.entries(settledAmounts).map(
     ([asset, { amount, decimals, symbol, receiver }]) =>
@@ -91,21 +86,18 @@ export const settledLines = ({ id, settledAmounts = {}, txHash }: OrderStatusRes
   ...(txHash === undefined ? [] : [`  Settlement transaction ${txHash}.`]),
 ];
 
-export function failedLines(
+function failedLines(
   { id, stage, failure }: OrderStatusResponse,
-  claimed: readonly Claimed[],
-  { names, resumeCommand, noClaim }: EndContext,
+  { resumeCommand, noClaim }: EndContext,
 ): string[] {
-  const where =
-    stage === 'refunded'
-      ? `The input came back to you${failure?.refundTxHash ? ` in ${failure.refundTxHash}` : ''}.`
-      : stage === 'failed'
-        ? 'Nothing was taken from you.'
-        : `The input is still in escrow${failure?.refundableFrom ? `; anyone can refund it from ${dateOf(failure.refundableFrom)}` : ''}. The venue sends the refund; to wait for it: ${resumeCommand(id)}`;
+  const waits = failure?.refundableFrom
+    ? `from ${dateOf(failure.refundableFrom)} anybody can refund it`
+    : 'the venue refunds it';
   return [
     `Not settled: order ${id}${failure ? ` failed with ${failure.code}: ${failure.message}` : '.'}`,
-    `  ${where}`,
-    ...(claimed.length > 0 ? claimLines(claimed, names) : []),
+    ...(stage === 'refund_pending'
+      ? [`  The input is still in escrow; ${waits}. To wait for it: ${resumeCommand(id)}`]
+      : []),
     ...(noClaim === undefined ? [] : [`  ${noClaim}`]),
   ];
 }

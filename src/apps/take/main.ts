@@ -45,6 +45,8 @@ export interface TakeCommand {
   receiver?: string;
   solver: readonly string[];
   bond?: boolean;
+  /** Seconds. */
+  firmFor?: number;
   router?: boolean;
   candidate?: number;
   yes?: boolean;
@@ -152,7 +154,7 @@ async function newTrade(context: Context): Promise<Outcome> {
     const { client, rows } = await quotesFor(context, trade, signer.address);
     const { checked } = await choose(context, rows, trade);
     const end = await client.take(checked, takeOptions(context, signer, sell.chain.id));
-    return tellEnd(report, end, { ...context, names: namesOf(config) });
+    return tellEnd(report, end, context);
   });
 }
 
@@ -173,6 +175,7 @@ async function quotesFor(
     ...(options.receiver !== undefined && { receiver: options.receiver }),
     input: { asset: sell.asset, ...(exactInput && { amount }) },
     output: { asset: buy.asset, ...(!exactInput && { amount }) },
+    ...(options.firmFor !== undefined && { minValidUntil: Math.floor(Date.now() / 1_000) + options.firmFor }),
     ...(options.solver.length > 0 && { solvers: { include: [...options.solver] } }),
   };
   const client = clientOf(options.router ? 'router' : 'rfq');
@@ -240,7 +243,6 @@ async function resumeTrade(context: Context, text: string): Promise<Outcome> {
   const { config, report, reached, clientOf, options } = context;
   if (!isBytes32(text)) throw badRequest(`"${text}" is not an order id: 0x and 64 hex digits.`);
   const orderId = text.toLowerCase();
-  const names = namesOf(config);
   const saved = await loadOrder(config.folder, orderId);
   reached.orderId = orderId;
   if (!saved) {
@@ -253,14 +255,14 @@ async function resumeTrade(context: Context, text: string): Promise<Outcome> {
     const following = client.follow(orderId, { onStage: (status) => tellStage(report, status) });
     const status = await following.final;
     const end: Pick<Trade, 'status' | 'claimed' | 'stopped'> = { status, claimed: [], stopped: null };
-    return tellEnd(report, end as Trade, { ...context, names });
+    return tellEnd(report, end as Trade, context);
   }
   return withWallet(context, async (signer) => {
     reached.submitted = true;
     report.say('resumed', { orderId, saved: true }, `Going on with order ${orderId}.`);
     const client = clientOf(saved.namespace);
     const end = await client.resume(saved, takeOptions(context, signer, originOf(saved)));
-    return tellEnd(report, end, { ...context, names });
+    return tellEnd(report, end, context);
   });
 }
 
