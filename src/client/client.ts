@@ -28,8 +28,8 @@ import { type Order, sendOrder, type Submission } from './submit.ts';
 import {
   type QuoteAnswer,
   ranked,
-  resume,
-  type SignedOrder,
+  resumeTrade,
+  type SignedTrade,
   take,
   type TakeOptions,
   type Trade,
@@ -73,7 +73,7 @@ export type {
   Plan,
   QuoteAnswer,
   RunOptions,
-  SignedOrder,
+  SignedTrade,
   Solver,
   Step,
   Submission,
@@ -107,7 +107,7 @@ export interface Client extends TradeCalls {
    * The rest of `take` after the signature, also in another process: submits when the venue does not have
    * the order yet, follows it, and claims.
    */
-  resume(signed: SignedOrder, options: TakeOptions): Promise<Trade>;
+  resume(signed: SignedTrade, options: TakeOptions): Promise<Trade>;
   solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
   pairs(): Promise<Record<string, number>>;
   trades: History;
@@ -219,7 +219,7 @@ export function createClient({
     },
     take: (checked, options) => take(client, checked, options),
     trade: (options) => trade(client, options),
-    resume: (signed, options) => resume(client, signed, options),
+    resume: (signed, options) => resumeTrade(client, signed, options),
     order: (orderId) => order(orderId),
     async solvers({ status = [], corridor = [] } = {}) {
       const query = new URLSearchParams();

@@ -60,13 +60,13 @@ export interface TakeOptions extends Approvals, RunOptions {
   nextLegTimeoutMs?: number;
   /** Claims from the bond of an LP whose promise fails while the order is followed. Needs `quoteBond`. */
   claimFades?: boolean;
-  /** Called when a claim was refused or not sent; the order is followed further. Default: the trade throws. */
+  /** Called when a claim was not sent; the order is followed further. Default: the trade throws. */
   onClaimFailed?: (error: unknown) => void;
   onClaimed?: (claimed: Claimed[]) => void;
   /** Also waits for the refund of an order that failed with its input in escrow. */
   untilRefunded?: boolean;
   /** Awaited before the submission: what `resume` needs when this process ends early. */
-  onSigned?: (signed: SignedOrder) => Promise<void> | void;
+  onSigned?: (signed: SignedTrade) => Promise<void> | void;
   onOrder?: (order: Order) => void;
   onEvent?: (event: OrderEvent) => void;
   onStage?: (status: OrderStatusResponse) => void;
@@ -74,7 +74,7 @@ export interface TakeOptions extends Approvals, RunOptions {
 }
 
 /** Plain data but for its bigints. It lets anybody execute the order at its price, and nothing else. */
-export interface SignedOrder {
+export interface SignedTrade {
   orderId: Hex;
   candidate: Candidate;
   expectations: Expectations;
@@ -163,9 +163,9 @@ export async function take(client: TradeCalls, checked: Checked, options: TakeOp
   return toTheEnd(client, { checked, order, signature }, options);
 }
 
-export async function resume(
+export async function resumeTrade(
   client: TradeCalls,
-  { candidate, expectations, submission }: SignedOrder,
+  { candidate, expectations, submission }: SignedTrade,
   options: TakeOptions,
 ): Promise<Trade> {
   const checked = await client.reopen(candidate, expectations);

@@ -11,7 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
-import { createClient, type SignedOrder } from '../../src/client/client.ts';
+import { createClient, type SignedTrade } from '../../src/client/client.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { postBondCall, setBondTermsCall } from '../../src/settlement/bond-call.ts';
 import { commandHere, type Ended, firmquote, type Running, startFirmquote } from '../support/command.ts';
@@ -286,7 +286,7 @@ describe('a command that ends early', { timeout: 120_000 }, () => {
       input: { asset: w.asset(w.a, w.a.usdc), amount: 1_000_000_000n },
       output: { asset: w.asset(w.a, w.a.weth) },
     };
-    let signed: SignedOrder | undefined;
+    let signed: SignedTrade | undefined;
     const first = createClient({ url: w.v.url, key: w.key, chains });
     const died = first.trade({
       request,
@@ -297,17 +297,17 @@ describe('a command that ends early', { timeout: 120_000 }, () => {
       },
     });
     await expect(died).rejects.toThrow('The process died.');
-    const { orderId } = signed as SignedOrder;
+    const { orderId } = signed as SignedTrade;
     expect(await w.v.store.order(orderId)).toBeUndefined();
     const other = createClient({ url: w.v.url, key: w.key, chains });
-    const { status } = await other.resume(signed as SignedOrder, { wallet });
+    const { status } = await other.resume(signed as SignedTrade, { wallet });
     expect([status.id, status.status]).toEqual([orderId, 'settled']);
-    const again = await other.resume(signed as SignedOrder, { wallet });
+    const again = await other.resume(signed as SignedTrade, { wallet });
     expect(again.status.status).toBe('settled');
     // What was reopened cannot be signed again.
     const reopened = await other.reopen(
-      (signed as SignedOrder).candidate,
-      (signed as SignedOrder).expectations,
+      (signed as SignedTrade).candidate,
+      (signed as SignedTrade).expectations,
     );
     await expect(other.sign(reopened, wallet)).rejects.toMatchObject({ code: 'not_checked' });
   });

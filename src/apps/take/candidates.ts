@@ -14,7 +14,7 @@ import { CUT_NOTE, shortUnits, table } from '../cli/table.ts';
 import type { TakerToken } from './assets.ts';
 import type { Report } from './report.ts';
 
-export interface Row {
+export interface CandidateRow {
   candidate: Candidate;
   /** Undefined when the client refuses it. */
   checked: Checked | undefined;
@@ -25,9 +25,13 @@ export interface Row {
 const WEI = 18;
 
 /** Best first by what the escrow enforces. */
-export function checkAll(client: Client, answer: QuoteAnswer, expectations: Expectations): Promise<Row[]> {
+export function checkAll(
+  client: Client,
+  answer: QuoteAnswer,
+  expectations: Expectations,
+): Promise<CandidateRow[]> {
   return Promise.all(
-    ranked(answer.quotes, expectations.request).map(async (candidate): Promise<Row> => {
+    ranked(answer.quotes, expectations.request).map(async (candidate): Promise<CandidateRow> => {
       try {
         return { candidate, checked: await client.check(candidate, expectations), refusal: undefined };
       } catch (refusal) {
@@ -38,9 +42,9 @@ export function checkAll(client: Client, answer: QuoteAnswer, expectations: Expe
   );
 }
 
-export function explain(
+export function explainCandidates(
   report: Report,
-  rows: readonly Row[],
+  rows: readonly CandidateRow[],
   { sell, buy }: { sell: TakerToken; buy: TakerToken },
 ): void {
   const lines = table(

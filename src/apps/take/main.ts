@@ -6,7 +6,7 @@ import {
   DistrustError,
   NoQuoteError,
   type OrderStatusResponse,
-  type SignedOrder,
+  type SignedTrade,
   type Step,
   type TakeOptions,
   type Trade,
@@ -26,7 +26,7 @@ import { openSecret, type SecretContext } from '../keys.ts';
 import { toolContext } from '../process.ts';
 import { addressOfKey, withSigner } from '../signers.ts';
 import { readAmount, readToken, type TakerToken } from './assets.ts';
-import { checkAll, explain, type Row } from './candidates.ts';
+import { type CandidateRow, checkAll, explainCandidates } from './candidates.ts';
 import { type TakeConfig, zTakeConfig } from './config.ts';
 import { claimLines, DeclinedError, type Reached, tellEnd, tellError, type TokenNames } from './end.ts';
 import { createReport, EXIT_CODES, type Outcome, type Report } from './report.ts';
@@ -163,7 +163,7 @@ async function quotesFor(
   { options, report, clientOf }: Context,
   { sell, buy }: { sell: TakerToken; buy: TakerToken },
   taker: string,
-): Promise<{ client: Client; rows: Row[] }> {
+): Promise<{ client: Client; rows: CandidateRow[] }> {
   const exactInput = options.exact === 'input';
   const read = (text: string, token: TakerToken, option: string) =>
     readAmount(text, token, { option, baseUnits: options.baseUnits === true });
@@ -190,16 +190,16 @@ async function quotesFor(
     ...(limit !== undefined && (exactInput ? { minOutput: limit } : { maxInput: limit })),
     ...(options.bond && { bond: 'required' as const }),
   });
-  explain(report, rows, { sell, buy });
+  explainCandidates(report, rows, { sell, buy });
   return { client, rows };
 }
 
 /** The best that passed its checks, or the one asked for; and the taker's consent. */
 async function choose(
   { options, report }: Context,
-  rows: readonly Row[],
+  rows: readonly CandidateRow[],
   { sell, buy }: { sell: TakerToken; buy: TakerToken },
-): Promise<{ checked: NonNullable<Row['checked']> }> {
+): Promise<{ checked: NonNullable<CandidateRow['checked']> }> {
   const wanted = options.candidate;
   const row = wanted === undefined ? rows.find(({ checked }) => checked) : rows[wanted - 1];
   if (!row && wanted !== undefined)
@@ -269,7 +269,7 @@ async function resumeTrade(context: Context, text: string): Promise<Outcome> {
 const LATER_CLAIM =
   'If the LP has one, add the address and resume this order: on one chain before its fill deadline, across chains at any time after the refund.';
 
-const originOf = ({ expectations }: SignedOrder): number =>
+const originOf = ({ expectations }: SignedTrade): number =>
   parseAssetId(expectations.request.input.asset)?.chainId ?? 0;
 
 function takeOptions(context: Context, signer: Signer, originChainId: number): TakeOptions {

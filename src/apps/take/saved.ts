@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
-import type { SignedOrder } from '../../client/client.ts';
+import type { SignedTrade } from '../../client/client.ts';
 import { badRequest } from '../bad-request.ts';
 
 const zSaved = z.looseObject({
@@ -15,7 +15,7 @@ const zSaved = z.looseObject({
   submission: z.looseObject({ signature: z.string() }),
 });
 
-export type SavedOrder = SignedOrder & { namespace: 'rfq' | 'router' };
+export type SavedOrder = SignedTrade & { namespace: 'rfq' | 'router' };
 
 const fileOf = (folder: string, orderId: string): string => join(folder, `${orderId}.json`);
 
