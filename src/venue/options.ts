@@ -40,9 +40,19 @@ export interface VenueOptions {
   admission?: Partial<AdmissionOptions>;
   levels?: Partial<LevelsOptions>;
   webhooks?: Partial<WebhookOptions>;
+  sandbox?: Partial<SandboxOptions>;
   /** The first encrypts the secrets of webhooks; all decrypt. Without any, there are no webhooks. */
   webhookKeys?: readonly VaultKey[];
 }
+
+export const SANDBOX = {
+  /** Whether amounts of test keys can force outcomes. Live keys never can. */
+  scenarios: false,
+  /** Solvers that never fill: for scenario 103, and with a bond for 104. Nothing else asks them. */
+  unfilled: [] as readonly string[],
+  faded: [] as readonly string[],
+};
+export type SandboxOptions = typeof SANDBOX;
 
 export const ROUTER = { timeoutMs: 700, middles: [] as readonly AssetId[], maxMiddles: 3 };
 export type RouterOptions = typeof ROUTER;

@@ -23,13 +23,24 @@ import { bondDemandsOf } from './market/min-bond.ts';
 import { createMarkets, tradesOn } from './market/markets.ts';
 import { createOrderEventDispatcher } from './stream/order-events.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
-import { ADMISSION, BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
+import {
+  ADMISSION,
+  BREAKER,
+  FAN_OUT,
+  LEVELS,
+  RATES,
+  ROUTER,
+  SANDBOX,
+  SOCKETS,
+  type VenueOptions,
+} from './options.ts';
 import { createPeers } from './replicas/peers.ts';
 import { createPreflighter } from './orders/preflight.ts';
 import { createPrices } from './market/prices.ts';
 import { chainNow } from './market/chain-now.ts';
 import { createRequestParser } from './quoting/parse-request.ts';
 import { createQuoteResponder } from './quoting/response.ts';
+import { createScenarios } from './quoting/scenarios.ts';
 import { createRfqQuoter } from './quoting/quote.ts';
 import { createRfqSource } from './quoting/rfq-source.ts';
 import { createAnswerTimes } from './solvers/answer-times.ts';
@@ -99,12 +110,26 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const sealing = createSealing(createSealer(options.sealKeys), networks);
   const parser = createRequestParser({ ...ports, markets, roster, screening }, fanOutOptions, rates);
   const responder = createQuoteResponder(ports);
+  const sandbox = { ...SANDBOX, ...options.sandbox };
+  const scenarios = createScenarios(ports, sandbox);
+  const reserved = [...sandbox.unfilled, ...sandbox.faded];
   const source = createRfqSource(
-    { ...ports, roster, fanOut, relayFees, liquidity, promisedOutputs, nonceGroups, unsubmitted, prices },
+    {
+      ...ports,
+      roster,
+      fanOut,
+      relayFees,
+      liquidity,
+      promisedOutputs,
+      nonceGroups,
+      unsubmitted,
+      prices,
+      reserved,
+    },
     fanOutOptions,
   );
   const shared = { ...ports, parser, source, sealing, responder, relayFees, prices, openQuotes, nonces };
-  const quoter = createRfqQuoter(shared, fanOutOptions);
+  const quoter = createRfqQuoter({ ...shared, scenarios }, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 
   const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, relayFees, screening });

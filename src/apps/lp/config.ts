@@ -96,6 +96,12 @@ export const zLpAppConfig = zParts.superRefine(({ feeds, networks, lp }, context
   const chainIds = networks.map(({ id }) => id);
   for (const message of feedProblems(feeds, wantedOf(lp.prices), chainIds))
     context.addIssue({ code: 'custom', path: [], message });
+  if (lp.sandbox.neverFills && !networks.every(({ sandbox }) => sandbox))
+    context.addIssue({
+      code: 'custom',
+      path: ['lp', 'sandbox', 'neverFills'],
+      message: 'would take and not fill orders of real money: every network must have "sandbox": true',
+    });
   for (const { path, message } of lpConfigProblems(lp, networks))
     context.addIssue({ code: 'custom', path: ['lp', ...path], message });
 });

@@ -11,6 +11,7 @@ import {
   LEVELS,
   RATES,
   ROUTER,
+  SANDBOX,
   SOCKETS,
 } from '../../venue/options.ts';
 import { WEBHOOKS } from '../../venue/webhooks/options.ts';
@@ -292,6 +293,13 @@ const zVenueFields = z.strictObject({
     sweepMs: zCount(WEBHOOKS.sweepMs),
   }),
   /** Days until rows are deleted; null keeps them. */
+  /** What amounts of test keys can force; live keys never can. */
+  sandbox: zSection({
+    scenarios: z.boolean().default(SANDBOX.scenarios),
+    /** Solvers that never fill (`lp.sandbox.neverFills`): for scenario 103, and with a bond for 104. */
+    unfilled: z.array(z.string().min(1).max(64)).default([]),
+    faded: z.array(z.string().min(1).max(64)).default([]),
+  }),
   retention: zSection({
     /** An Idempotency-Key must hold for at least one day. */
     idempotencyDays: z.int().min(2).nullable().default(2),

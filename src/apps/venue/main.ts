@@ -329,7 +329,8 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     throughGas: BigInt(chain.throughGas),
     relayBufferBps: chain.relayBufferBps,
   });
-  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels, webhooks } = config;
+  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels, webhooks, sandbox } =
+    config;
   return {
     venueId: config.venueId,
     sealKeys: await Promise.all(
@@ -350,6 +351,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     admission,
     levels,
     webhooks,
+    sandbox,
     webhookKeys: await readWebhookKeys(config, secrets),
   };
 }

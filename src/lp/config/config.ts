@@ -271,6 +271,13 @@ export const zLpConfig = z.strictObject({
     })
     .prefault({}),
   reconcileSeconds: z.int().min(1).default(30),
+  /** For a venue's sandbox; only where every network is a test chain. */
+  sandbox: z
+    .strictObject({
+      /** Quotes as usual and never fills across chains, so that takers can rehearse refunds and claims. */
+      neverFills: z.boolean().default(false),
+    })
+    .prefault({}),
   /** Blocks per request for events. */
   maxBlocksPerScan: z.int().min(10).default(2_000),
 });

@@ -186,7 +186,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
       tell: (orderId, stage, txHash) => sessions.forEach((each) => each.sendFill(orderId, stage, txHash)),
       failed: quoteEvents.failed,
     },
-    { quoting: config.quoting, account },
+    { quoting: config.quoting, sandbox: config.sandbox, account },
   );
   const replicaDeps = { ...common, lead, awards, transactors, accounts, advance: advanceAwards };
   const replica = sharing && createReplica({ ...replicaDeps, sharing }, { account });

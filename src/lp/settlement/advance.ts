@@ -59,7 +59,7 @@ interface Provable {
 
 export function createAwardRunner(
   deps: AdvanceDeps,
-  { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
+  { quoting, sandbox, account }: Pick<LpConfig, 'quoting' | 'sandbox'> & { account: Address },
 ) {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
   /** Orders whose proof was sent in a list. */
@@ -114,6 +114,7 @@ export function createAwardRunner(
       case 'end':
         return end(award, step);
       case 'fill':
+        if (sandbox.neverFills) return awards.update(orderId, { note: 'sandbox.neverFills: not filled' });
         // Before a large payment, ask several nodes for the origin's state.
         if ((await origin.deciding(valueUsd).orderStatus(orderId, originFinal.number)) !== 'deposited')
           return awards.update(orderId, { note: 'not open at depth' });

@@ -32,6 +32,8 @@ export interface ParsedRequest {
   /** Chain time of the origin. */
   now: UnixSeconds;
   latestValidUntil: UnixSeconds;
+  /** A sandbox scenario asks these, whatever the request chose. */
+  only?: readonly string[];
 }
 
 export type ParseResult = { parsed: ParsedRequest; why?: never } | { parsed: null; why: ProductUnavailable };

@@ -17,11 +17,15 @@ import type { RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
 import { sealedReference, type Sealing } from './sealing.ts';
+import { chainNow } from '../market/chain-now.ts';
+import { scenarioWarning } from '../../protocol/api/scenarios.ts';
+import type { VenueDeps } from '../deps.ts';
+import type { Scenarios } from './scenarios.ts';
 import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
 
-export interface RfqQuoterDeps {
+export interface RfqQuoterDeps extends Pick<VenueDeps, 'chains' | 'clock'> {
   parser: RequestParser;
   source: RfqSource;
   sealing: Sealing;
@@ -29,6 +33,7 @@ export interface RfqQuoterDeps {
   prices: Prices;
   openQuotes: OpenQuotes;
   nonces: TakerNonces;
+  scenarios: Scenarios;
 }
 
 export interface RfqQuoter {
@@ -37,7 +42,7 @@ export interface RfqQuoter {
 }
 
 export function createRfqQuoter(
-  { parser, source, sealing, responder, prices, openQuotes, nonces }: RfqQuoterDeps,
+  { parser, source, sealing, responder, prices, openQuotes, nonces, scenarios, chains, clock }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
   async function findQuotes(
@@ -46,8 +51,12 @@ export function createRfqQuoter(
     key: ApiKey,
     workspace: Workspace,
   ): Promise<QuoteOutcome> {
-    const { parsed, why } = await parser.parse(requestId, request, key, workspace);
-    if (!parsed) return noQuotes(why);
+    const scenario = await scenarios.begin(request, key.mode);
+    const { parsed: plain, why } = await parser.parse(requestId, request, key, workspace);
+    if (!plain) return noQuotes(why);
+    const whyNot = scenarios.whyNot(scenario, plain);
+    if (whyNot) return noQuotes(whyNot);
+    const parsed = scenarios.direct(scenario, plain);
     const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
       const answer = await source.find(parsed, nonces.next(parsed.input.chain.id, parsed.taker));
@@ -67,14 +76,15 @@ export function createRfqQuoter(
         Math.max(...best.map(({ validUntil }) => validUntil)),
       );
       const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
-      const quotes = best.map((candidate) =>
-        sealing.seal(
-          owner,
-          candidateTerms(asked, candidate, { prices, ...options }),
-          candidate.quote.commitments,
-          sealedReference(request.referenceId),
-        ),
-      );
+      const quotes = best.map((candidate) => {
+        const terms = candidateTerms(asked, candidate, { prices, ...options });
+        if (scenario) terms.warnings.push(scenarioWarning(scenario));
+        return sealing.seal(owner, terms, candidate.quote.commitments, sealedReference(request.referenceId));
+      });
+      if (scenario === 102)
+        await scenarios.outlast(Math.max(...best.map(({ validUntil }) => validUntil)), () =>
+          chainNow(clock, chains.get(parsed.input.chain.id)),
+        );
       return { quotes, productUnavailable: null };
     } finally {
       release();

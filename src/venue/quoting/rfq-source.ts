@@ -45,6 +45,8 @@ export interface RfqSourceDeps extends VerifyDeps {
   clock: Clock;
   random: Random;
   metrics: Metrics;
+  /** Solvers that are asked in sandbox scenarios only. */
+  reserved: readonly string[];
 }
 
 /** One pair to quote: a whole request, or one leg of a route. */
@@ -96,6 +98,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     clock,
     random,
     metrics,
+    reserved,
   } = deps;
   const returned = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   roster.onOnboarded((solver) => returned.add({ solver }, 0));
@@ -257,12 +260,19 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   });
 
   /** One session per eligible solver: that of its replica with the fewest requests in flight. */
-  function eligibleSessions({ request, workspace, corridor, input, output }: PairRequest): SolverSession[] {
+  function eligibleSessions({
+    request,
+    workspace,
+    corridor,
+    input,
+    output,
+    only,
+  }: PairRequest): SolverSession[] {
     const entries = eligible(roster.entries(), {
       corridor,
       workspace: workspace.eligibleSolvers,
-      include: request.solvers?.include ?? null,
-      exclude: request.solvers?.exclude ?? [],
+      include: only ?? request.solvers?.include ?? null,
+      exclude: only ? [] : [...(request.solvers?.exclude ?? []), ...reserved],
     });
     return entries.flatMap(({ sessions }) =>
       leastBusy(
