@@ -11,9 +11,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { certify, type CertifySettings } from '../../src/apps/certify/certify.ts';
 import { type CertifyDevnet, startCertifyDevnet } from '../../src/apps/certify/devnet.ts';
-import type { CertifyReport } from '../../src/apps/certify/findings.ts';
+import { type CertifyReport, createRuleFindings } from '../../src/apps/certify/findings.ts';
 import { RULES } from '../../src/apps/certify/rules.ts';
 import { solverFile } from '../../src/apps/certify/solver-file.ts';
+import { startCertifyVenue } from '../../src/apps/certify/venue.ts';
 import { sendUnlocked } from '../../src/apps/demo/chains/anvil.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { PROGRAM } from '../support/build.ts';
@@ -50,7 +51,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-certify-'));
   // Changed examples find their packages here.
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  devnet = await startCertifyDevnet({ ids: [31_973, 31_974], dir: folder, solvers: PLANTED.length + 1 });
+  devnet = await startCertifyDevnet({ ids: [31_973, 31_974], dir: folder, solvers: PLANTED.length + 2 });
   ofOurs = certifyOurs();
   ofOurs.catch(() => {});
   const lanes = new Map<string, Promise<unknown>>();
@@ -79,6 +80,20 @@ function start(words: readonly string[]): ChildProcess & { said(): string } {
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data: Buffer) => (said += data.toString()));
   return Object.assign(child, { said: () => said });
+}
+
+/** The command, patient with a busy machine. */
+function startCertify(words: readonly string[]) {
+  const command = start([PROGRAM, 'certify', ...words, '--deadline', '15000', '--heartbeat', '3', '--json']);
+  return { command, ended: new Promise<number | null>((resolve) => command.once('close', resolve)) };
+}
+
+function reportOf({ said }: { said(): string }): CertifyReport {
+  const line = said()
+    .split('\n')
+    .find((each) => each.startsWith('{'));
+  if (line === undefined) throw new Error(`certify ended without a report:\n${said()}`);
+  return JSON.parse(line) as CertifyReport;
 }
 
 const rulesWith = ({ results }: CertifyReport, wanted: string) =>
@@ -149,22 +164,12 @@ describe('solvers', { timeout: 240_000 }, () => {
   test('the example passes, by the command that the page shows', async () => {
     const port = await freePort();
     const data = join(folder, 'data');
-    const command = start([
-      PROGRAM,
-      'certify',
-      ...['--listen', String(port), '--data-dir', data, '--deadline', '15000', '--heartbeat', '3', '--json'],
-    ]);
-    const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
+    const { command, ended } = startCertify(['--listen', String(port), '--data-dir', data]);
     await expect.poll(() => command.said(), { timeout: 120_000 }).toContain('start your solver');
     const solver = start([EXAMPLE, join(data, 'solver.json')]);
     const code = await ended;
     solver.kill();
-    const json =
-      command
-        .said()
-        .split('\n')
-        .find((line) => line.startsWith('{')) ?? command.said();
-    const report = JSON.parse(json) as CertifyReport;
+    const report = reportOf(command);
     expect(rulesWith(report, 'fail')).toEqual([]);
     expect(rulesWith(report, 'untested')).toEqual([
       'ladder: the solver offers no parts',
@@ -173,6 +178,35 @@ describe('solvers', { timeout: 240_000 }, () => {
       'levels: the solver sends no levels',
     ]);
     expect([code, report.verdict, report.answers.quotes > 1_000]).toEqual([0, 'pass', true]);
+  });
+
+  test("on a venue's own chains, by that venue's challenge: nothing is executed", async () => {
+    const { key, solverId } = SETTINGS;
+    const findings = createRuleFindings();
+    const real = await startCertifyVenue(
+      { world: devnet.world, key, solverId, findings, heartbeatSeconds: 5 },
+      { host: '127.0.0.1', port: 0 },
+    );
+    const port = await freePort();
+    const { command, ended } = startCertify([
+      ...['--listen', String(port), '--key', key, '--solver', solverId, '--venue', real.url],
+      ...devnet.world.chains.flatMap(({ chain, rpcUrl }) => ['--rpc', `${chain.id}=${rpcUrl}`]),
+      ...devnet.world.pairs.flatMap(({ input, output }) => ['--pair', `${input},${output}`]),
+      ...['--requests', '60'],
+    ]);
+    const config = join(folder, 'solver-real.json');
+    const url = `ws://127.0.0.1:${port}`;
+    await writeFile(config, solverFile({ url, key, solverId }, devnet, devnet.solvers.at(-2)));
+    const solver = start([EXAMPLE, config]);
+    const code = await ended;
+    solver.kill();
+    await real.stop();
+    const report = reportOf(command);
+    expect(rulesWith(report, 'fail')).toEqual([]);
+    expect(report.results.filter(({ verdict }) => verdict === 'untested').map(({ rule }) => rule)).toEqual([
+      ...['binding', 'ladder', 'commit', 'slice', 'deposit', 'fill', 'resume', 'levels'],
+    ]);
+    expect([code, report.verdict]).toEqual([2, 'untested']);
   });
 
   test('our LP passes', async () => {

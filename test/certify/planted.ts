@@ -190,8 +190,8 @@ export const PLANTED: readonly PlantedSolver[] = [
         'rfq: async (rfq) => say(await answer(rfq))',
         `rfq: async (rfq) => {
         globalThis.open = (globalThis.open ?? 0) + 1;
-        if (globalThis.open > 150) return socket.terminate();
-        if (globalThis.open > 20) await sleep(300);
+        if (globalThis.open > 150) { globalThis.open = 0; return socket.terminate(); }
+        if (globalThis.open > 20) await sleep(3_000);
         const reply = await answer(rfq);
         globalThis.open = Math.max(0, globalThis.open - 1);
         say(reply);
