@@ -139,12 +139,16 @@ describe('schemas', () => {
       [
         "amountUsd",
         "deltaFromMid",
+        "failed",
         "feeUsd",
         "maxAmountUsd",
         "median",
         "minAmountUsd",
         "p99",
+        "pending",
         "priceUsd",
+        "refunded",
+        "settled",
         "thresholdUsd",
         "usd",
       ]

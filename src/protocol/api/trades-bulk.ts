@@ -1,6 +1,7 @@
 /** GET …/trades/export as NDJSON and with cursors, and GET …/trades/daily. */
 
 import { z } from 'zod';
+import { zExplained } from '../schema.ts';
 import { FIELDS } from './candidate.ts';
 import { readDateTime, zTradeItem, zTradesFilter } from './trades.ts';
 
@@ -31,10 +32,10 @@ const zCreatedAfter = z
 
 export const zTradesExportQuery = zTradesFilter
   .extend({
-    format: z
-      .enum(['csv', 'ndjson'])
-      .optional()
-      .describe('`csv`, the default, or `ndjson`: one JSON object on each line, as in the list.'),
+    format: zExplained('How the trades are written. Absent: `csv`.', {
+      csv: 'a row for each trade',
+      ndjson: 'one JSON object on each line, as in the list',
+    }).optional(),
     createdAfter: zCreatedAfter
       .optional()
       .describe(
