@@ -569,10 +569,13 @@ contract Escrow is IEscrow, IERC5267 {
                 bytes32 hash = output.outputHash();
                 if (fillRecord[orderId][hash] != OrderLib.record(solver, timestamp)) revert NotFilled(orderId, hash);
             } else {
-                series[words++] = bytes32(output.chainId);
-                series[words++] = output.oracle;
-                series[words++] = output.settler;
-                series[words++] = OrderLib.payloadHash(solver, orderId, timestamp, output);
+                // At most four words of each output.
+                unchecked {
+                    series[words++] = bytes32(output.chainId);
+                    series[words++] = output.oracle;
+                    series[words++] = output.settler;
+                    series[words++] = OrderLib.payloadHash(solver, orderId, timestamp, output);
+                }
             }
         }
         if (words != 0) {
@@ -787,7 +790,9 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function _requireSigner(address signer, bytes32 structHash, bytes calldata signature) private view {
-        if (!SignatureLib.signed(signer, _digest(structHash), signature)) revert InvalidSignature(signer);
+        bytes32 digest = _digest(structHash);
+        bool byKey = signer != address(0) && SignatureLib.recover(digest, signature) == signer;
+        _requireSigned(byKey, signer, digest, signature);
     }
 
     /// @dev By the LP or one of its operators.
@@ -799,8 +804,22 @@ contract Escrow is IEscrow, IERC5267 {
     {
         bytes32 digest = _digest(structHash);
         bool allowed;
-        (allowed, operator) = _acts(lp, SignatureLib.recover(digest, signature));
-        if (!allowed && !SignatureLib.accepts(lp, digest, signature)) revert InvalidSignature(lp);
+        (allowed, operator) = _acts(lp, _signer(digest, signature));
+        _requireSigned(allowed, lp, digest, signature);
+    }
+
+    /// @dev By a key that acts for the account, else by the account's own rule.
+    function _requireSigned(bool byKey, address account, bytes32 digest, bytes calldata signature) private view {
+        if (!byKey && !SignatureLib.accepts(account, digest, signature)) revert InvalidSignature(account);
+    }
+
+    /// @dev Of the digest itself, or of a tree that holds it.
+    function _signer(bytes32 digest, bytes calldata signature) private view returns (address) {
+        if (SignatureLib.isOfTree(signature)) {
+            (digest, signature) = SignatureLib.climb(digest, signature);
+            digest = _digest(OrderLib.treeHash(digest));
+        }
+        return SignatureLib.recover(digest, signature);
     }
 
     /// @return allowed Whether `key` acts for the account.

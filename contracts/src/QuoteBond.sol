@@ -213,7 +213,7 @@ contract QuoteBond is IQuoteBond {
             && terms.startTime() == fillDeadline + 1;
         if (!fits || lp == address(0)) revert NotCommitted(lp);
         bytes32 digest = _digest(OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline));
-        operator = SignatureLib.recover(digest, commitment.signature);
+        operator = _signer(digest, commitment.signature);
         if (operator == lp) return (address(0), false);
         // Bytes that are no signature recover to zero, which the escrow takes for nobody's key either.
         uint256 revokedAt;
@@ -247,6 +247,15 @@ contract QuoteBond is IQuoteBond {
     }
 
     /// @dev Of what is signed for the escrow, in its domain.
+    /// @dev By the escrow's rule.
+    function _signer(bytes32 digest, bytes calldata signature) private view returns (address) {
+        if (SignatureLib.isOfTree(signature)) {
+            (digest, signature) = SignatureLib.climb(digest, signature);
+            digest = _digest(OrderLib.treeHash(digest));
+        }
+        return SignatureLib.recover(digest, signature);
+    }
+
     function _digest(bytes32 structHash) private view returns (bytes32) {
         bytes32 domain = keccak256(
             abi.encode(OrderLib.DOMAIN_TYPEHASH, keccak256("EscrowV0"), keccak256("1"), block.chainid, ESCROW)

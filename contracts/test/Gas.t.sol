@@ -4,7 +4,8 @@ pragma solidity ^0.8.28;
 import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
 
 import {Batch} from "../src/Batch.sol";
-import {Approval, IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
+import {Approval, Commitment, IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
+import {OrderLib} from "../src/libraries/OrderLib.sol";
 import {DevUsd} from "../src/devnet/DevUsd.sol";
 import {Base} from "./support/Base.sol";
 
@@ -73,6 +74,25 @@ contract GasTest is Base {
         vm.assertLe(measureEip3009(), 195_000, "gas target");
         later();
         vm.assertLe(measureEip3009(), 178_000, "gas target");
+    }
+
+    /// @dev The operator signed the root above 16 quotes. A step costs a hash and 32 bytes of calldata.
+    /// forge-config: default.isolate = true
+    function test_settle_of_a_tree() public {
+        later();
+        StandardOrder memory order = simple();
+        Commitment[] memory list = commitments(order);
+        bytes32 node = commitmentDigest(idOf(order), list[0]);
+        bytes memory proof;
+        for (uint256 i; i < 4; ++i) {
+            bytes32 sibling = keccak256(abi.encode("sibling", i));
+            proof = abi.encodePacked(proof, sibling);
+            node = keccak256(node < sibling ? abi.encode(node, sibling) : abi.encode(sibling, node));
+        }
+        bytes32 structHash = keccak256(abi.encode(OrderLib.QUOTE_TREE_TYPEHASH, node));
+        list[0].signature = abi.encodePacked(sign(OPERATOR, typed(address(escrow), structHash)), proof);
+        bytes memory data = abi.encodeCall(escrow.settle, (order, by3009(order), list));
+        trade("settle, one output, signed with 15 others, EIP-3009", data);
     }
 
     /// forge-config: default.isolate = true

@@ -57,6 +57,7 @@ contract GoldenTest is Base {
         eq(OrderLib.PERMIT2_WITNESS_TYPEHASH, golden(".typehashes.Permit2Witness"), "Permit2Witness");
         eq(OrderLib.ALLOW_OPEN_TYPEHASH, golden(".typehashes.AllowOpen"), "AllowOpen");
         eq(OrderLib.QUOTE_COMMITMENT_TYPEHASH, golden(".typehashes.QuoteCommitment"), "QuoteCommitment");
+        eq(OrderLib.QUOTE_TREE_TYPEHASH, golden(".typehashes.QuoteTree"), "QuoteTree");
         eq(OrderLib.FILL_APPROVAL_TYPEHASH, golden(".typehashes.FillApproval"), "FillApproval");
         eq(OrderLib.RELEASE_TYPEHASH, golden(".typehashes.Release"), "Release");
     }

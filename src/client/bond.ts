@@ -2,7 +2,7 @@
 
 import { encodeFunctionData, parseAbi } from 'viem';
 import { bondNeededFor, firmBond } from '../domain/bond.ts';
-import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
+import { type SignedCommitment, signedPart } from '../domain/commitment.ts';
 import type { Address, Hex } from '../domain/hex.ts';
 import { DistrustError, UnreachableError, WalletError } from './errors.ts';
 import { signerOf } from './signature.ts';
@@ -108,12 +108,9 @@ export async function requireBond(
       refuse(`it must be open ${fillWindow} s before ${order.fillDeadline}`);
     const delay = await asked(rpc.readContract({ ...at, functionName: 'TAKE_BACK_DELAY' }));
     if (BigInt(order.expires) >= timestamp + delay) refuse('it could be taken back before the refund');
-    const digest = commitmentDigest(domain, {
-      ...commitment,
-      orderId: terms.orderId,
-      quoteId: terms.quoteId,
-    });
-    const signer = await signerOf(digest, commitment.signature);
+    const { orderId, quoteId } = terms;
+    const signed = signedPart(domain, { ...commitment, orderId, quoteId }, commitment.signature);
+    const signer = await signerOf(signed.digest, signed.signature);
     const named =
       signer === lp ||
       (signer !== undefined &&

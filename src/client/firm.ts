@@ -2,7 +2,7 @@
 
 import { erc20Abi, parseAbi } from 'viem';
 import { max } from '../domain/amount.ts';
-import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
+import { commitmentDigest, type SignedCommitment, signedPart } from '../domain/commitment.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits } from './request.ts';
@@ -101,13 +101,14 @@ export async function requireFirm(
   }
 
   async function requireSigner({ lp, deadline, signature }: SignedCommitment): Promise<void> {
-    const digest = commitmentDigest(domain, { orderId: terms.orderId, quoteId: terms.quoteId, lp, deadline });
-    const signer = await signerOf(digest, signature);
+    const commitment = { orderId: terms.orderId, quoteId: terms.quoteId, lp, deadline };
+    const signed = signedPart(domain, commitment, signature);
+    const signer = await signerOf(signed.digest, signed.signature);
     if (signer === lp) return;
     const named =
       signer !== undefined && (await readEscrow(dest.rpc, settler, 'isOperator', [lp, signer], atDest));
     if (named) return requireLimit(lp, signer);
-    if (await contractSigned(lp, digest, signature)) return;
+    if (await contractSigned(lp, commitmentDigest(domain, commitment), signature)) return;
     if (signer === undefined)
       throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
     // A signature over another order recovers an unrelated address.

@@ -14,7 +14,12 @@ import {
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 import { ATTESTATION_TYPEHASH, attestationListDigest } from './attestation.ts';
-import { commitmentDigest, type QuoteCommitment, QUOTE_COMMITMENT_TYPEHASH } from './commitment.ts';
+import {
+  commitmentDigest,
+  type QuoteCommitment,
+  QUOTE_COMMITMENT_TYPEHASH,
+  QUOTE_TREE_TYPEHASH,
+} from './commitment.ts';
 import { decodeContext, encodeContext } from './context.ts';
 import type { EscrowDomain } from './escrow-domain.ts';
 import { bytesToHex, type Hex } from './hex.ts';
@@ -81,6 +86,7 @@ describe('golden values', () => {
       MandateOutput: MANDATE_OUTPUT_TYPEHASH,
       StandardOrder: STANDARD_ORDER_TYPEHASH,
       QuoteCommitment: QUOTE_COMMITMENT_TYPEHASH,
+      QuoteTree: QUOTE_TREE_TYPEHASH,
       FillApproval: FILL_APPROVAL_TYPEHASH,
       Release: RELEASE_TYPEHASH,
       Attestation: ATTESTATION_TYPEHASH,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
 import {IEscrow, MandateOutput, StandardOrder} from "../interfaces/IEscrow.sol";
 
 /// @notice What a 0xe2 context says.
@@ -31,6 +32,7 @@ library OrderLib {
         keccak256("AllowOpen(bytes32 orderId,bytes32 destination,bytes call)");
     bytes32 internal constant QUOTE_COMMITMENT_TYPEHASH =
         keccak256("QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)");
+    bytes32 internal constant QUOTE_TREE_TYPEHASH = keccak256("QuoteTree(bytes32 root)");
     bytes32 internal constant FILL_APPROVAL_TYPEHASH =
         keccak256("FillApproval(bytes32 orderId,bytes32 outputHash,uint32 deadline)");
     bytes32 internal constant RELEASE_TYPEHASH = keccak256("Release(bytes32 orderId)");
@@ -295,6 +297,11 @@ library OrderLib {
         returns (bytes32)
     {
         return keccak256(abi.encode(QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline));
+    }
+
+    /// @notice EIP-712 struct hash of a Merkle tree of digests, which an LP signs at once.
+    function treeHash(bytes32 root) internal pure returns (bytes32) {
+        return Hashes.efficientKeccak256(QUOTE_TREE_TYPEHASH, root);
     }
 
     /// @notice What is stored of a fill. Never zero.

@@ -3,7 +3,7 @@
 import { decodeFunctionData, decodeFunctionResult, encodeFunctionData } from 'viem';
 import { bondNeededFor, type BondClaim } from '../../domain/bond.ts';
 import { formatTokens } from '../../domain/amount.ts';
-import { commitmentDigest } from '../../domain/commitment.ts';
+import { commitmentDigest, signedPart } from '../../domain/commitment.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { type Address, bytes32ToAddress, type Bytes32, type Hex } from '../../domain/hex.ts';
 import { orderDigest, orderId, outputHash, type StandardOrder } from '../../domain/order.ts';
@@ -118,11 +118,11 @@ export async function verifyFade({
   }
 
   async function checkCommitment(made: Shown, id: Bytes32, before: bigint): Promise<void> {
-    const digest = commitmentDigest(
-      { chainId, escrow },
-      { orderId: id, quoteId: made.quoteId, lp, deadline: made.deadline },
-    );
-    const signer = recovery.recover(digest, made.commitment);
+    const domain = { chainId, escrow };
+    const commitment = { orderId: id, quoteId: made.quoteId, lp, deadline: made.deadline };
+    const digest = commitmentDigest(domain, commitment);
+    const signed = signedPart(domain, commitment, made.commitment);
+    const signer = recovery.recover(signed.digest, signed.signature);
     const { value, newest } = await origin.asOf(before, async (at) => {
       if (signer === lp) return true;
       if (signer !== undefined && (await origin.views.isOperator(lp, signer, at))) return true;
@@ -144,11 +144,9 @@ export async function verifyFade({
         const balance = await origin.views.ledgerBalance(lp, token, at);
         return { failed: balance < promised, why: `its ledger balance was ${whole(balance)}` };
       }
-      const digest = commitmentDigest(
-        { chainId, escrow },
-        { orderId: orderId({ chainId, escrow }, made.order), ...made },
-      );
-      const signer = recovery.recover(digest, made.commitment) ?? lp;
+      const domain = { chainId, escrow };
+      const signed = signedPart(domain, { orderId: orderId(domain, made.order), ...made }, made.commitment);
+      const signer = recovery.recover(signed.digest, signed.signature) ?? lp;
       if (reason === 'revoked') {
         const allowed = await origin.views.isOperator(lp, signer, at);
         return { failed: !allowed, why: `its operator ${signer} was revoked` };

@@ -1,7 +1,7 @@
 /** Checks what was signed. */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
-import { commitmentDigest } from '../../domain/commitment.ts';
+import { commitmentDigest, signedPart } from '../../domain/commitment.ts';
 import { decodeContext } from '../../domain/context.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { orderDigest, orderEnvelope, type StandardOrder } from '../../domain/order.ts';
@@ -104,12 +104,13 @@ export async function checkCommitment(c: Case, index: number): Promise<void> {
     listed.deadline !== one.deadline
   )
     return fail(name, `Output ${index} does not have exactly one commitment.`);
-  const digest = commitmentDigest(domain, {
+  const commitment = {
     orderId: id,
     quoteId: one.quoteId as Bytes32,
     lp: one.lp as Address,
     deadline: one.deadline,
-  });
+  };
+  const digest = commitmentDigest(domain, commitment);
   const bound =
     one.digest === digest &&
     one.quoteId === intent.quoteId &&
@@ -117,7 +118,8 @@ export async function checkCommitment(c: Case, index: number): Promise<void> {
     one.deadline === order.fillDeadline;
   if (!bound)
     return fail(name, `The commitment for output ${index} is for another order, quote, LP or deadline.`);
-  const signer = recovery.recover(digest, one.signature as Hex);
+  const signed = signedPart(domain, commitment, one.signature as Hex);
+  const signer = recovery.recover(signed.digest, signed.signature);
   if (signer === one.lp)
     return note(name, 'held', `LP ${one.lp} itself committed to pay output ${index} of this order.`);
   if (!origin) return unasked(name, domain.chainId);

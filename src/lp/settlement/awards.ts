@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { commitmentDigest } from '../../domain/commitment.ts';
+import { signedPart } from '../../domain/commitment.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import { orderId as idOf, type StandardOrder } from '../../domain/order.ts';
@@ -146,11 +146,12 @@ export function createAwards(
         return 'late';
       case undefined: {
         if (message.status !== 'pending') return 'known';
-        const digest = commitmentDigest(
+        const signed = signedPart(
           { chainId: slice.originChainId, escrow: chains.get(slice.originChainId)?.escrow ?? account },
           { orderId, quoteId, lp: account, deadline: order.fillDeadline },
+          commitment.signature,
         );
-        const signer = deps.recovery.recover(digest, commitment.signature);
+        const signer = deps.recovery.recover(signed.digest, signed.signature);
         if (
           commitment.lp !== account ||
           commitment.deadline !== order.fillDeadline ||

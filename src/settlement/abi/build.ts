@@ -14,7 +14,7 @@ export const builds = {
    ],
    "optimizer": {
     "enabled": true,
-    "runs": 430
+    "runs": 300
    },
    "metadata": {
     "bytecodeHash": "none",
@@ -30,52 +30,52 @@ export const builds = {
   },
   "immutables": {
    "MAX_FEE_BPS": [
-    1826,
-    20006
+    1825,
+    19801
    ],
    "MIN_PROOF_WINDOW": [
-    2709,
-    4898,
-    6281
+    2689,
+    4859,
+    6242
    ],
    "PERMIT2": [
-    5667,
-    13336,
-    21064
+    5628,
+    13378,
+    20859
    ],
    "WITHDRAWAL_DELAY": [
-    1700,
-    8661,
-    19567
+    1699,
+    8603,
+    19362
    ],
    "WITHDRAWAL_WINDOW": [
-    1078,
-    1653,
-    5761,
-    10417
+    1082,
+    1652,
+    5722,
+    10359
    ],
    "_deploymentChainId": [
-    18453
+    18357
    ],
    "_deploymentDomain": [
-    18491
+    18395
    ],
    "feeRecipient": [
-    6797,
-    6990,
-    7373
+    6758,
+    6951,
+    7334
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0xb86d9b897631d123c0523796c8a00d70c296ba32b8941a17031d37099ba0c8a2",
+   "contracts/src/Escrow.sol": "0xab62092989b4b21b62997107e82d7999a44c2901fd7f8ae2c0f92a8193a1d697",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IERC3009.sol": "0xf13de393299cb5615dad502bf087d523d1fa3a41a5ad4c53b8cf085fa65e3663",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/interfaces/IPermit2.sol": "0xf8712705e648aa106ebba122b3c04d6f8a339a7ede725495ca66e955fa9955be",
-   "contracts/src/libraries/OrderLib.sol": "0x0dbc8d226f041d44bf1eef631df0622d797d9e7540a33db7caa9a69099bdfbd6",
-   "contracts/src/libraries/SignatureLib.sol": "0x1b0709acb484f724e9b42f9c3f6fee27aea3e758ba37a2d79c8808250cebb617",
+   "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
+   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -90,6 +90,7 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/utils/Panic.sol": "0xf7fe324703a64fc51702311dc51562d5cb1497734f074e4f483bfb6717572d7a",
    "node_modules/@openzeppelin/contracts/utils/Strings.sol": "0x1fdc2de9585ab0f1c417f02a873a2b6343cd64bb7ffec6b00ffa11a4a158d9e8",
    "node_modules/@openzeppelin/contracts/utils/cryptography/ECDSA.sol": "0x00de000d6004a92cb99f62dd6956c579551d805705122ef05fbd23bef039825b",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/Hashes.sol": "0x8cbd338f083224b4b6f0ff42cbda641a0a6c31ffcdca197452b97fe4d0918269",
    "node_modules/@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol": "0x6d8579873b9650426bfbd2a754092d1725049ca05e4e3c8c2c82dd9f3453129d",
    "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c",
    "node_modules/@openzeppelin/contracts/utils/math/Math.sol": "0x59973a93b1f983f94e10529f46ca46544a9fec2b5f56fb1390bbe9e0dc79f857",
@@ -151,8 +152,8 @@ export const builds = {
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
-   "contracts/src/libraries/OrderLib.sol": "0x0dbc8d226f041d44bf1eef631df0622d797d9e7540a33db7caa9a69099bdfbd6",
-   "contracts/src/libraries/SignatureLib.sol": "0x1b0709acb484f724e9b42f9c3f6fee27aea3e758ba37a2d79c8808250cebb617",
+   "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
+   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
    "node_modules/@openzeppelin/contracts/access/Ownable.sol": "0xff6d0bb2e285473e5311d9d3caacb525ae3538a80758c10649a4d61029b017bb",
    "node_modules/@openzeppelin/contracts/access/Ownable2Step.sol": "0xdcad8898fda432696597752e8ec361b87d85c82cb258115427af006dacf7128c",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
@@ -165,6 +166,7 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/utils/Strings.sol": "0x1fdc2de9585ab0f1c417f02a873a2b6343cd64bb7ffec6b00ffa11a4a158d9e8",
    "node_modules/@openzeppelin/contracts/utils/cryptography/ECDSA.sol": "0x00de000d6004a92cb99f62dd6956c579551d805705122ef05fbd23bef039825b",
    "node_modules/@openzeppelin/contracts/utils/cryptography/EIP712.sol": "0xd52a80195641d334b966a1fc02714cda8921cc260d6a6a6943e622cf878236a8",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/Hashes.sol": "0x8cbd338f083224b4b6f0ff42cbda641a0a6c31ffcdca197452b97fe4d0918269",
    "node_modules/@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol": "0x6d8579873b9650426bfbd2a754092d1725049ca05e4e3c8c2c82dd9f3453129d",
    "node_modules/@openzeppelin/contracts/utils/math/Math.sol": "0x59973a93b1f983f94e10529f46ca46544a9fec2b5f56fb1390bbe9e0dc79f857",
    "node_modules/@openzeppelin/contracts/utils/math/SafeCast.sol": "0xc8cae21c9ae4a46e5162ff9bf5b351d6fa6a6eba72d515f3bc1bdfeda7fdf083",
@@ -190,7 +192,7 @@ export const builds = {
   },
   "runtime": {
    "start": 657,
-   "length": 15415
+   "length": 15598
   },
   "immutables": {
    "ESCROW": [
@@ -228,12 +230,12 @@ export const builds = {
    ]
   },
   "sources": {
-   "contracts/src/QuoteBond.sol": "0x945043cd600705d7a3fd8d31ca428db96e5e53536a380591cd1d839382375f99",
+   "contracts/src/QuoteBond.sol": "0x706df85409480c230f3872088232f40307a38d58a38a1d07295137fde1446363",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
-   "contracts/src/libraries/OrderLib.sol": "0x0dbc8d226f041d44bf1eef631df0622d797d9e7540a33db7caa9a69099bdfbd6",
-   "contracts/src/libraries/SignatureLib.sol": "0x1b0709acb484f724e9b42f9c3f6fee27aea3e758ba37a2d79c8808250cebb617",
+   "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
+   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -247,6 +249,7 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/utils/Panic.sol": "0xf7fe324703a64fc51702311dc51562d5cb1497734f074e4f483bfb6717572d7a",
    "node_modules/@openzeppelin/contracts/utils/Strings.sol": "0x1fdc2de9585ab0f1c417f02a873a2b6343cd64bb7ffec6b00ffa11a4a158d9e8",
    "node_modules/@openzeppelin/contracts/utils/cryptography/ECDSA.sol": "0x00de000d6004a92cb99f62dd6956c579551d805705122ef05fbd23bef039825b",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/Hashes.sol": "0x8cbd338f083224b4b6f0ff42cbda641a0a6c31ffcdca197452b97fe4d0918269",
    "node_modules/@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol": "0x6d8579873b9650426bfbd2a754092d1725049ca05e4e3c8c2c82dd9f3453129d",
    "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c",
    "node_modules/@openzeppelin/contracts/utils/math/Math.sol": "0x59973a93b1f983f94e10529f46ca46544a9fec2b5f56fb1390bbe9e0dc79f857",

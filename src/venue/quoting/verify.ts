@@ -6,7 +6,7 @@
 
 import { claimedIn } from '../../domain/bond.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
-import { commitmentDigest, type SignedCommitment } from '../../domain/commitment.ts';
+import { type SignedCommitment, signedPart } from '../../domain/commitment.ts';
 import { decodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
@@ -272,7 +272,8 @@ export function recoverCommitmentSigner(
   },
 ): Address | undefined {
   const escrow = { chainId: origin.id, escrow: origin.escrow };
-  return recovery.recover(commitmentDigest(escrow, { orderId: id, quoteId, lp, deadline }), signature);
+  const signed = signedPart(escrow, { orderId: id, quoteId, lp, deadline }, signature);
+  return recovery.recover(signed.digest, signed.signature);
 }
 
 const BPS = 10_000n;
