@@ -15,6 +15,8 @@ import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
+import { createAwsKms } from '../src/adapters/signer/aws-kms.ts';
+import { openRemoteSigner } from '../src/adapters/signer/remote-signer.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
 import { createLinkClient } from '../src/adapters/ws/link-client.ts';
@@ -23,8 +25,10 @@ import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../src/domain/escrow-
 import type { Hex } from '../src/domain/hex.ts';
 import { zLpConfig } from '../src/lp/config/config.ts';
 import { createLpNode } from '../src/lp/node.ts';
-import type { CommitmentSigner } from '../src/lp/quoting/quote.ts';
+import { type CommitmentSigner, createCommitmentSigner } from '../src/lp/commitment-signer.ts';
 import type { Log } from '../src/ports/log.ts';
+import type { Signer } from '../src/ports/signer.ts';
+import { AWS_KEY } from '../test/support/key-services/aws-kms.ts';
 
 export interface BenchLp {
   chain: Chain;
@@ -33,8 +37,11 @@ export interface BenchLp {
   schema: string;
   venueUrl: string;
   operatorKey: Hex;
-  /** 'viem' signs each quote with viem's signTypedData instead of firmquote's signer. */
-  signer: 'native' | 'viem';
+  /**
+   * 'viem' signs each quote with viem's signTypedData instead of firmquote's signer. A key service signs each
+   * quote by itself, or trees of those that wait for it.
+   */
+  signer: 'native' | 'viem' | { awsKms: string; maxConcurrent: number; trees: boolean };
   /** USD for one of each symbol, for the constant feed. */
   feed: Record<string, string>;
   /** One of several replicas on an inventory in this Redis. */
@@ -75,6 +82,13 @@ const inventory =
     { clock: systemClock, random: systemRandom, log, metrics },
     { url: options.shared.redisUrl, name: options.schema, timeoutMs: 2_000 },
   );
+const signer = await openSigner();
+const commitments =
+  options.signer === 'viem'
+    ? viemSigner()
+    : typeof options.signer === 'object' && !options.signer.trees
+      ? createCommitmentSigner(signer)
+      : undefined;
 const node = createLpNode(
   {
     chains: [chain],
@@ -88,13 +102,13 @@ const node = createLpNode(
     feeds: [createConstantFeed({ clock: systemClock }, { prices: options.feed, everyMs: 100 })],
     store: createLpStore(db),
     journal: createJournalStore(db),
-    signer: createSigner(options.operatorKey),
+    signer,
     recovery: createRecovery(),
     random: systemRandom,
     clock: systemClock,
     log,
     metrics,
-    ...(options.signer === 'viem' && { commitments: viemSigner() }),
+    ...(commitments !== undefined && { commitments }),
     ...(inventory !== undefined && {
       shared: { inventory, replica: options.shared?.replica ?? '', leadMs: 3_000 },
     }),
@@ -136,6 +150,16 @@ async function stop(): Promise<void> {
   await db.close();
   await chain.close();
   process.exit(0);
+}
+
+async function openSigner(): Promise<Signer> {
+  if (typeof options.signer === 'string') return createSigner(options.operatorKey);
+  const { awsKms, maxConcurrent } = options.signer;
+  return openRemoteSigner(
+    await createAwsKms({ keyId: AWS_KEY, region: null, endpoint: awsKms, maxConcurrent }),
+    { clock: systemClock, log, metrics, recovery: createRecovery() },
+    { address: null, maxConcurrent, timeoutMs: 5_000, deadlineMs: 10_000 },
+  );
 }
 
 /** What a server without a signer of its own does: viem encodes, hashes and signs the typed data. */

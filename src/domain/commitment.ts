@@ -50,7 +50,7 @@ export const QUOTE_TREE_TYPEHASH = keccakText('QuoteTree(bytes32 root)');
 /** Its root, and the siblings of each leaf. */
 export function quoteTree(digests: readonly Bytes32[]): { root: Bytes32; proofs: Bytes32[][] } {
   const proofs: Bytes32[][] = digests.map(() => []);
-  let row = digests.map((node, index) => ({ node, leaves: [index] }));
+  let row = digests.map((hash, index) => ({ hash, leaves: [index] }));
   while (row.length > 1) {
     const above: typeof row = [];
     for (let at = 0; at < row.length; at += 2) {
@@ -59,15 +59,15 @@ export function quoteTree(digests: readonly Bytes32[]): { root: Bytes32; proofs:
         above.push(left);
         continue;
       }
-      for (const leaf of left.leaves) proofs[leaf]?.push(right.node);
-      for (const leaf of right.leaves) proofs[leaf]?.push(left.node);
-      above.push({ node: pairHash(left.node, right.node), leaves: [...left.leaves, ...right.leaves] });
+      for (const leaf of left.leaves) proofs[leaf]?.push(right.hash);
+      for (const leaf of right.leaves) proofs[leaf]?.push(left.hash);
+      above.push({ hash: pairHash(left.hash, right.hash), leaves: [...left.leaves, ...right.leaves] });
     }
     row = above;
   }
   const [root] = row;
   if (root === undefined) throw new Error('a tree has at least one leaf');
-  return { root: root.node, proofs };
+  return { root: root.hash, proofs };
 }
 
 /** The root to sign, in the domain of the escrow that every commitment of the tree is for. */
@@ -75,8 +75,8 @@ export const treeMessage = (domain: EscrowDomain, root: Bytes32): Uint8Array =>
   typedDataMessage(domainSeparator(domain), keccak(encodeWords([QUOTE_TREE_TYPEHASH, root])));
 
 /**
- * The digest that a key signed and its 64 or 65 bytes: of the commitment itself, or of the root of its tree. An
- * account of code is asked about the commitment's own digest and all bytes.
+ * The digest that a key signed and its 64 or 65 bytes: of the commitment itself, or of the root of its tree.
+ * An account of code is asked about the commitment's own digest and all bytes.
  */
 export function signedPart(
   domain: EscrowDomain,

@@ -72,6 +72,11 @@ export function createLpMetrics(
       'From the request in to the answer out',
       LATENCY_SECONDS,
     ),
+    signatures: metrics.counter(
+      'firmquote_lp_signatures_total',
+      'Signatures of commitments: of one, or of a tree of those that waited for a key service',
+      { of: ['one', 'tree'] },
+    ),
     slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', {
       kind: ['commit', 'decline'],
     }),

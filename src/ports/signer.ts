@@ -12,6 +12,8 @@ export interface Signer {
   sign(message: Uint8Array, options?: { withinMs?: number }): Promise<Hex>;
   /** Why its key service does not sign now; undefined while it does. Absent: the key is in this process. */
   issue?(): string | undefined;
+  /** How many signatures its key service makes at a time. Absent: the key is in this process. */
+  places?: number;
 }
 
 export interface Recovery {

@@ -18,7 +18,7 @@ import type { Limits } from '../../src/inventory/limits.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
 import { NO_ADJUSTMENT } from '../../src/lp/risk/risk-adjustment.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
-import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
+import { createCommitmentSigner } from '../../src/lp/commitment-signer.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { LinkPartial, Rfq, SliceRequest } from '../../src/protocol/link/link.ts';
 import type { Log } from '../../src/ports/log.ts';

@@ -12,7 +12,7 @@ import { createKillFile } from '../../src/apps/lp/kill-file.ts';
 import type { Control } from '../../src/domain/decline.ts';
 import { UpstreamError } from '../../src/domain/errors.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
+import { createCommitmentSigner } from '../../src/lp/commitment-signer.ts';
 import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';
 import type { StandbyReason } from '../../src/lp/risk/standby.ts';
 import type { Sequencer } from '../../src/ports/feed.ts';

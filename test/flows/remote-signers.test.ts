@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
+import { decodeCommitments, parseSeal } from '../../src/protocol/seal-wire.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 import { PROGRAM } from '../support/build.ts';
 import { account, ATTESTERS } from '../support/devnet.ts';
@@ -40,7 +41,8 @@ beforeAll(async () => {
   const files = { caFile: AUTHORITY, certFile: CLIENT.cert, keyFile: CLIENT.key };
   for (const [name, text] of Object.entries(files)) await writeSecretFile(join(folder, name), text);
   const keys: Record<string, object> = {
-    alpha: { operator: { awsKms: { keyId: AWS_KEY, endpoint: aws.url, ...LIMITS } } },
+    // One place, so that quotes have to wait for each other.
+    alpha: { operator: { awsKms: { keyId: AWS_KEY, endpoint: aws.url, maxConcurrent: 1, ...LIMITS } } },
     'attester-1': {
       attester: {
         googleKms: {
@@ -104,6 +106,25 @@ test('a trade across chains: quoted, awarded, filled and settled, with every key
   expect(web3signer.signed).toBeGreaterThan(0);
   expect(google.signed).toBeGreaterThan(0);
   expect(lp().part.output()).not.toContain(AWS_ENVIRONMENT.AWS_SECRET_ACCESS_KEY);
+}, 120_000);
+
+test('requests at once: what waits for the service is signed as one tree, and each quote settles', async () => {
+  const clients = await Promise.all(Array.from({ length: 5 }, () => world.client()));
+  const steps: number[] = [];
+  await Promise.all(
+    clients.map(async (client, n) => {
+      const prepared = await client.prepare();
+      const seal = parseSeal(prepared.candidate.integrityChecksum);
+      for (const { signature } of (seal && decodeCommitments(seal.commitments)) ?? [])
+        steps.push((signature.length - 132) / 64);
+      const order = await client.insist(prepared, `tree ${n}`);
+      expect(await client.ended(order ?? '')).toMatchObject({ status: 'settled' });
+    }),
+  );
+  expect(steps).toHaveLength(5);
+  expect(Math.max(...steps)).toBeGreaterThan(0);
+  const metrics = await (await fetch(`${lp().part.opsUrl}/metrics`)).text();
+  expect(metrics).toMatch(/firmquote_lp_signatures_total\{of="tree"\} [1-9]/);
 }, 120_000);
 
 test('AWS throttles for a while: standby with the reason, no quote, then all is done and quoted again', async () => {

@@ -45,6 +45,7 @@ export interface RemoteSignerOptions {
 
 export interface RemoteSigner extends Signer {
   issue(): string | undefined;
+  places: number;
   close(): Promise<void>;
 }
 
@@ -215,6 +216,7 @@ export async function openRemoteSigner(
 
   return {
     address,
+    places: maxConcurrent,
     async sign(message, { withinMs = deadlineMs } = {}) {
       try {
         const signature = await signOnce(message, Math.min(withinMs, deadlineMs));

@@ -24,7 +24,7 @@ import type { Change, Reloaded } from '../config/reload.ts';
 import type { SourceView } from '../market/market.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
 import type { PairPreview } from '../quoting/preview.ts';
-import type { CommitmentSigner } from '../quoting/quote.ts';
+import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { SignalRequest } from '../quoting/signals.ts';
 import type { CurveView } from '../quoting/win-rates.ts';
 import type { SharedBucket } from '../replicas/sharing.ts';

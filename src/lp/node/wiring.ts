@@ -15,7 +15,7 @@ import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createRecordedRequests } from '../quote-log/recorded-requests.ts';
 import { createLevelsPublisher } from '../quoting/levels.ts';
 import { createQuoteMetrics } from '../quoting/quote-metrics.ts';
-import { createCommitmentSigner } from '../quoting/quote.ts';
+import { createCommitmentSigner, createTreeSigner } from '../commitment-signer.ts';
 import {
   createQuotingSnapshot,
   type QuotingSnapshot,
@@ -191,12 +191,23 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const replicaDeps = { ...common, lead, awards, transactors, accounts, advance: advanceAwards };
   const replica = sharing && createReplica({ ...replicaDeps, sharing }, { account });
 
+  const commitments =
+    signer.places === undefined
+      ? createCommitmentSigner(signer)
+      : createTreeSigner(
+          {
+            signer,
+            clock,
+            signed: (count) => lpMetrics.signatures.add({ of: count === 1 ? 'one' : 'tree' }),
+          },
+          signer.places,
+        );
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
     ...{ sharing, proving, risk, standby, guard: risk.guard, venues, signals },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     takers,
-    commitments: deps.commitments ?? createCommitmentSigner(signer),
+    commitments: deps.commitments ?? commitments,
   };
   const firstSources = { market: market(), plugin: deps.plugin };
   current.snapshot = createQuotingSnapshot(quotingDeps, config, firstSources);

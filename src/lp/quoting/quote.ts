@@ -5,12 +5,11 @@
  */
 
 import { divUp } from '../../domain/amount.ts';
-import { commitmentMessage, type QuoteCommitment } from '../../domain/commitment.ts';
+import type { QuoteCommitment } from '../../domain/commitment.ts';
 import { secondsToFinalUp } from '../../domain/chain.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import { UpstreamError } from '../../domain/errors.ts';
-import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { type Bytes32, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { nonceGroupOf, orderId, orderToMessage, type StandardOrder } from '../../domain/order.ts';
 import { type OrderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
@@ -18,7 +17,6 @@ import type { HoldRequest } from '../../inventory/event.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import type { Signer } from '../../ports/signer.ts';
 import { check } from '../../pricing/check.ts';
 import { price, type Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
@@ -30,6 +28,7 @@ import {
   type Rfq,
 } from '../../protocol/link/link.ts';
 import type { PricingContext, QuoteInputs } from './pricing-context.ts';
+import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import { fatFinger } from '../risk/fat-finger.ts';
@@ -54,17 +53,6 @@ export interface QuoteHandler {
    */
   handleQuoteRequest(rfq: VenueRfq, untilMs: number): Promise<readonly LpAnswer[]>;
 }
-
-export interface CommitmentSigner {
-  /** Rejects with `UpstreamError` when a key service does not sign within `withinMs`. */
-  signCommitment(domain: EscrowDomain, commitment: QuoteCommitment, withinMs: number): Promise<Hex>;
-}
-
-/** Signs what our own encoder makes, with the operator's key, local or remote. */
-export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
-  signCommitment: async (domain, commitment, withinMs) =>
-    signer.sign(commitmentMessage(domain, commitment), { withinMs }),
-});
 
 /** A key service that does not sign is a reason to decline. Every other error is a bug. */
 export function whyUnsigned(error: unknown): Decline {

@@ -1,0 +1,204 @@
+/**
+ * How many firm quotes one LP makes whose key is in a key service that takes 30 ms for a signature and makes
+ * eight at a time: one signature over the tree of all quotes that wait, next to one signature for each quote,
+ * in the same run. The gate: at least 500 quotes/s. The service is the played AWS KMS of the tests, over
+ * HTTP, in a process of its own with the load.
+ *
+ * npm run bench -- remote-signer [--seconds=10] [--rate=600]
+ */
+
+import { cpus } from 'node:os';
+import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
+import { signedPart } from '../src/domain/commitment.ts';
+import { orderId } from '../src/domain/order.ts';
+import { readFromSolver } from '../src/protocol/link/link.ts';
+import { orderFromMessage } from '../src/protocol/wire.ts';
+import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
+import { AWS_ENVIRONMENT, playAwsKms } from '../test/support/key-services/aws-kms.ts';
+import { startTestPostgres } from '../test/support/postgres.ts';
+import { request } from '../test/support/scripted-venue.ts';
+import { table } from './load.ts';
+import { type LpProcess, onePairConfig, percentile, startLpProcess } from './lp-process.ts';
+
+const GATE_PER_SECOND = 500;
+const LATENCY_MS = 30;
+const PLACES = 8;
+const SECONDS = option('seconds', 10);
+/** Requests per second, sent whether or not the LP keeps up. */
+const RATE = option('rate', 600);
+/** As a venue's fan-out gives it. */
+const DEADLINE_MS = 1_000;
+const OPERATOR = 42;
+const owner = account(41);
+
+interface Figures {
+  quotesPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  declines: number;
+  signaturesPerSecond: number;
+  stepsMean: number;
+}
+
+Object.assign(process.env, AWS_ENVIRONMENT);
+const [devnet, postgres, kms] = await Promise.all([
+  startDevnet([41_101], { blockTimeSeconds: 1 }),
+  startTestPostgres({}),
+  playAwsKms(OPERATOR),
+]);
+const chain = devnet.chains[0] as TestChain;
+const databaseUrl = await postgres.server.database('bench');
+kms.latencyMs = LATENCY_MS;
+let asked = 0;
+
+try {
+  await chain.fund(owner.address, 10_000_000_000n);
+  for (const { address, decimals } of [chain.usdc, chain.weth])
+    await chain.deposit(owner.address, address, 1_000_000_000n * 10n ** BigInt(decimals));
+  await chain.setOperator(owner.address, account(OPERATOR).address);
+  await chain.anvil.mine(3);
+  const rows = { each: await measure(false), trees: await measure(true) };
+  report(rows);
+} finally {
+  await Promise.all([devnet.stop(), postgres.stop(), kms.close()]);
+}
+
+async function measure(trees: boolean): Promise<Figures> {
+  const { feed, config } = onePairConfig(chain.chain.id, owner.address);
+  const lp = await startLpProcess({
+    feed,
+    config: { ...config, risk: { freeOption: { liveSeconds: 1e6 } } },
+    chain: chain.chain,
+    rpcUrl: chain.anvil.url,
+    databaseUrl,
+    schema: trees ? 'lp_trees' : 'lp_each',
+    operatorKey: account(OPERATOR).privateKey,
+    signer: { awsKms: kms.url, maxConcurrent: PLACES, trees },
+  });
+  await drive(lp, 2);
+  const figures = await drive(lp, SECONDS);
+  await lp.stop();
+  return figures;
+}
+
+/** Sends `RATE` requests a second and counts the quotes that come within their deadline. */
+async function drive({ socket }: LpProcess, seconds: number): Promise<Figures> {
+  const sentMs = new Map<string, number>();
+  const latenciesMs: number[] = [];
+  const quotes: string[] = [];
+  let declines = 0;
+  const listen = (data: Buffer) => {
+    const text = data.toString('latin1');
+    const id = /"rfqId":"([^"]*)"/.exec(text)?.[1] ?? '';
+    const startedMs = sentMs.get(id);
+    if (startedMs === undefined) return;
+    if (text.startsWith('{"type":"quote"')) {
+      quotes.push(text);
+      if (text.includes('"more":true')) return;
+      const tookMs = performance.now() - startedMs;
+      if (tookMs <= DEADLINE_MS) latenciesMs.push(tookMs);
+    } else declines += 1;
+    sentMs.delete(id);
+  };
+  socket.on('message', listen);
+  const signedBefore = kms.signed;
+  const startedMs = performance.now();
+  for (let sent = 0; performance.now() - startedMs < seconds * 1_000;) {
+    const due = ((performance.now() - startedMs) / 1_000) * RATE;
+    for (; sent < due; sent += 1) {
+      const { id, frame } = nextRequest();
+      sentMs.set(id, performance.now());
+      socket.send(frame);
+    }
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  const tookSeconds = (performance.now() - startedMs) / 1_000;
+  const signatures = kms.signed - signedBefore;
+  await new Promise((done) => setTimeout(done, DEADLINE_MS));
+  socket.off('message', listen);
+  const steps = quotes.map(verifiedSteps);
+  const sorted = latenciesMs.sort((a, b) => a - b);
+  return {
+    quotesPerSecond: Math.round(sorted.length / tookSeconds),
+    p50Ms: rounded(percentile(sorted, 0.5)),
+    p99Ms: rounded(percentile(sorted, 0.99)),
+    declines,
+    signaturesPerSecond: Math.round(signatures / tookSeconds),
+    stepsMean: rounded(steps.reduce((sum, count) => sum + count, 0) / Math.max(1, steps.length)),
+  };
+}
+
+function nextRequest(): { id: string; frame: string } {
+  asked += 1;
+  const amount = 25n * 10n ** BigInt(chain.usdc.decimals);
+  const made = request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.usdc,
+    take: chain.weth,
+    amount,
+    taker: `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}`,
+    relayFee: (amount / 300n).toString(),
+    deadlineMs: DEADLINE_MS,
+  });
+  return { id: made.rfqId, frame: JSON.stringify(made) };
+}
+
+/** A quote counts only when its signature is the operator's. Returns the steps of its proof. */
+function verifiedSteps(text: string): number {
+  const read = readFromSolver(text);
+  if (!read.ok || read.message.type !== 'quote')
+    throw new Error(`Not a quote: ${read.ok ? read.message.type : read.detail}`);
+  const { order, quoteId, commitment } = read.message;
+  const { lp, deadline, signature } = commitment;
+  const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
+  const id = orderId(domain, orderFromMessage(order));
+  const signed = signedPart(domain, { orderId: id, quoteId, lp, deadline }, signature);
+  if (createRecovery().recover(signed.digest, signed.signature) !== account(OPERATOR).address)
+    throw new Error('A quote was not signed by the operator.');
+  return (signature.length - signed.signature.length) / 64;
+}
+
+function report({ each, trees }: { each: Figures; trees: Figures }): void {
+  const cells = (f: Figures) => [
+    f.quotesPerSecond,
+    f.p50Ms,
+    f.p99Ms,
+    f.declines,
+    f.signaturesPerSecond,
+    f.stepsMean,
+  ];
+  console.log(
+    table(
+      ['', 'quotes/s in time', 'p50 ms', 'p99 ms', 'declines', 'signatures/s', 'steps of a proof'],
+      [
+        ['one signature over a tree of quotes', ...cells(trees)],
+        ['one signature for each quote', ...cells(each)],
+      ],
+    ),
+  );
+  const met = trees.quotesPerSecond >= GATE_PER_SECOND;
+  console.log(
+    `gate, ${LATENCY_MS} ms for a signature, ${PLACES} at a time: ${trees.quotesPerSecond} quotes/s (>= ${GATE_PER_SECOND}): ${met ? 'met' : 'MISSED'}; the ceiling without trees is ${Math.round((PLACES * 1_000) / LATENCY_MS)} signatures/s`,
+  );
+  console.log(
+    JSON.stringify({
+      bench: 'remote-signer',
+      ...trees,
+      baseline: { signer: 'one signature for each quote', ...each },
+      met,
+      machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
+    }),
+  );
+}
+
+function option(name: string, otherwise: number): number {
+  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
+  const value = given === undefined ? otherwise : Number(given.slice(name.length + 3));
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} is a positive number.`);
+  return value;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
