@@ -5,6 +5,7 @@ import { ERROR_STATUS, type ErrorCode, REFUSALS, zDetailBody, zErrorBody } from 
 import { type Components, createComponents, type JsonSchema } from '../../protocol/json-schemas.ts';
 import { API_VERSION } from '../../protocol/api/version.ts';
 import type { RecordedExchange } from '../../protocol/api/recording.ts';
+import { FIRST_TRADE } from './first-trade.ts';
 
 /** Names the API of a venue in its document, by which `firmquote doctor` recognises one. */
 export const VENUE_TITLE = 'firmquote venue';
@@ -167,7 +168,11 @@ export function openApiDocument(
     info: {
       title,
       version: API_VERSION,
-      description: `Firm, escrow-backed quotes: ask, sign, submit, settle.\n\n${errorTable(meaning)}`,
+      description: [
+        'Firm, escrow-backed quotes: ask, sign, submit, settle.',
+        ...(routes.some(({ path }) => path.startsWith('/api/v1/rfq/')) ? [FIRST_TRADE] : []),
+        errorTable(meaning),
+      ].join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document: whatever name or proxy it was fetched through is the right one.
