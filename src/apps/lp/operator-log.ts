@@ -9,6 +9,16 @@ export type OperatorLog = Awaited<ReturnType<typeof openOperatorLog>>;
 export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clock: Clock; log: Log }) {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;
+  // Entries are written one after the other: their order is the order of the acts.
+  let written: Promise<void> = Promise.resolve();
+  const write = (entry: AuditEntry): Promise<void> =>
+    (written = written.then(() =>
+      audit
+        .append(entry)
+        .catch((error: unknown) =>
+          log.error({ err: error, who: entry.who, what: entry.what }, 'the audit log could not be written'),
+        ),
+    ));
   return {
     async note(
       who: string,
@@ -24,13 +34,13 @@ export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clo
       if (what === 'pause') standing = { by: who, note: note ?? '', atMs: entry.atMs };
       if (what === 'resume') standing = null;
       log.warn({ who, address, note, changes }, `audit: ${what}`);
-      await audit
-        .append(entry)
-        .catch((error: unknown) =>
-          log.error({ err: error, who, what }, 'the audit log could not be written'),
-        );
+      await write(entry);
     },
-    newest: (limit: number) => audit.newest(limit),
+    /** With every act until now. */
+    async newest(limit: number) {
+      await written;
+      return audit.newest(limit);
+    },
     pause: () => standing,
   };
 }
