@@ -22,6 +22,8 @@ const FUNDINGS: Record<string, (column: number) => string> = {
   ledger: (column) => `settle, one output, ledger, ${COLUMNS[column]}`,
   'EIP-3009, each of 32 in a batch': (column) =>
     `settle in a batch, one output, EIP-3009, each of 32, ${column === 0 ? 'first' : 'later'} trades`,
+  'EIP-3009, quote signed with 15 others': (column) =>
+    `settle, one output, signed with 15 others, EIP-3009, ${COLUMNS[column]}`,
 };
 const cells = table.slice(2).flatMap((line) => {
   const [, funding = '', ...values] = line.split('|').map((cell) => cell.trim());

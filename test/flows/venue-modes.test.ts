@@ -22,6 +22,8 @@ interface World {
   submission: Record<string, unknown>;
   orderId: string;
   quoteId: string;
+  webhookId: string;
+  deliveryId: string;
 }
 
 const [SANDBOX, PRODUCTION] = [31_421, 31_422];
@@ -76,6 +78,11 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
   const submission = await signPlan(taker, candidate, plan);
   const order = await call('/api/v1/rfq/orders', submission);
   expect(order.status, order.text).toBe(200);
+  const hooks = '/api/v1/workspaces/w1/webhooks';
+  const manage = (path: string, body?: unknown) => v.call('POST', path, { key: keys.workspace, body });
+  const made = await manage(hooks, { url: 'https://127.0.0.1:9/', events: ['order.created'] });
+  const webhookId = made.json['webhook']?.['id'] as unknown as string;
+  const sent = await manage(`${hooks}/${webhookId}/test`);
   return {
     mode,
     chain,
@@ -86,13 +93,14 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
     submission,
     orderId: order.json['id'] as unknown as string,
     quoteId: candidate['quoteId'] as unknown as string,
+    webhookId,
+    deliveryId: sent.json['id'] as unknown as string,
   };
 }
 
 /** Whatever names something of a world. */
-const marksOf = ({ chain, orderId, quoteId, solver, taker }: World): string[] => [
-  orderId,
-  quoteId,
+const marksOf = ({ chain, orderId, quoteId, solver, taker, webhookId, deliveryId }: World): string[] => [
+  ...[orderId, quoteId, webhookId, deliveryId],
   `"${solver.id}"`,
   `eip155:${chain.chain.id}/`,
   `"${chain.chain.slug}-${chain.chain.slug}"`,
@@ -113,16 +121,29 @@ test.each(MODES)(
     expect(routes.length).toBeGreaterThan(3);
     for (const { path, keyKinds } of routes) {
       const ofOne = /:/.test(inOurs(path));
-      const idOf = ({ orderId, solver }: World) => (path.includes('/solvers/') ? solver.id : orderId);
+      /** The ids of the path, of one world. */
+      const idsOf = ({ orderId, solver, webhookId, deliveryId }: World) => [
+        ...(path.includes(':webhookId') ? [webhookId] : []),
+        ...(path.includes(':deliveryId') ? [deliveryId] : []),
+        ...(path.includes('/webhooks') ? [] : [path.includes('/solvers/') ? solver.id : orderId]),
+      ];
       for (const kind of keyKinds as KeyKind[]) {
-        const get = (id: string) =>
-          v.call('GET', inOurs(path).replace(/:[A-Za-z]+/g, id), { key: mine.keys[kind] });
-        const [asked, same] = [await get(idOf(theirs)), await get(unknown)];
+        const get = (ids: string[]) => {
+          const left = [...ids];
+          const filled = inOurs(path).replace(/:[A-Za-z]+/g, () => left.shift() ?? '');
+          return v.call('GET', filled, { key: mine.keys[kind] });
+        };
+        const [asked, same] = [await get(idsOf(theirs)), await get(idsOf(theirs).map(() => unknown))];
         if (ofOne) expect([path, asked.status, asked.text], path).toEqual([path, 404, same.text]);
         else expect([path, asked.status]).toEqual([path, 200]);
         expect([path, marksIn(asked.text, theirs)]).toEqual([path, []]);
         if (ofOne)
-          expect([path, (await get(idOf(mine))).text]).toEqual([path, expect.stringContaining(idOf(mine))]);
+          expect([path, (await get(idsOf(mine))).text]).toEqual([
+            path,
+            expect.stringContaining(
+              path.includes('/deliveries') ? mine.deliveryId : (idsOf(mine).at(-1) ?? ''),
+            ),
+          ]);
       }
     }
   },
