@@ -40,7 +40,7 @@ Scalar.createApiReference('#app', {
   showDeveloperTools: 'never',
   hideClientButton: true,
   persistAuth: false,
-  authentication: { preferredSecurityScheme: Object.keys(api.components.securitySchemes)[0] },
+  authentication: { preferredSecurityScheme: Object.keys(api.components?.securitySchemes ?? {})[0] },
   documentDownloadType: 'direct',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 });`;

@@ -170,7 +170,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     if (candidates.length > 0) return { asked, candidates, why: null };
     if (worthless && replies.declines.every(({ reason }) => reason !== 'size_below_min')) {
       const cost = formatTokens(asked.relayFee, pair.input.token);
-      const message = `Settling costs ${cost}, which is all of this amount or more. Ask for more.`;
+      const message = `Settling costs ${cost}, which is all of this amount or more. Ask for more than that.`;
       return { asked, candidates: [], why: unavailable('amount_too_small', message, pair.corridor) };
     }
     const why = whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
