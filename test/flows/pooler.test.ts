@@ -178,9 +178,10 @@ describe('a venue behind a pooler in session mode', () => {
         expect(status, text).toBe(200);
         return json;
       };
-      const input = { asset: usdc, amount: '1000000' };
-      const { quotes } = await post('quotes', { taker: taker.address, input, output: { asset: weth } });
-      const candidate = quotes?.[0] as Json;
+      const input = { asset: usdc, amount: '100000000' };
+      const quoted = await post('quotes', { taker: taker.address, input, output: { asset: weth } });
+      const candidate = quoted['quotes']?.[0] as Json;
+      expect(candidate, JSON.stringify(quoted)).toBeDefined();
       const plan = await post('orders/preflight', { quoteResponse: candidate });
       const order = await post('orders', await signPlan(taker, candidate, plan));
       await expect.poll(() => frames.join()).toContain(order['id']);

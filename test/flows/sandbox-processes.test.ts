@@ -1,6 +1,6 @@
 /**
- * Sandbox scenarios on processes: a venue, an ordinary LP and one of `lp.sandbox.neverFills`, over real chains
- * and a real database. Each outcome in one process is in sandbox.test.ts.
+ * Sandbox scenarios on processes: a venue, an ordinary LP and one of `lp.sandbox.neverFills`, over real
+ * chains and a real database. Each outcome in one process is in sandbox.test.ts.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
