@@ -1,7 +1,7 @@
 /** Which rule a quote breaks, if any: the venue's own comparison, then who signed. */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
-import { commitmentDigest, type SignedCommitment } from '../../domain/commitment.ts';
+import { signedPart, type SignedCommitment } from '../../domain/commitment.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { nonceGroupOf, orderId, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -102,7 +102,8 @@ export function commitmentFault(
       code: 'account',
       seen: `the commitment ends at ${deadline}, the order's fillDeadline is ${fillDeadline}`,
     };
-  const by = recovery.recover(commitmentDigest(domain, { orderId: id, quoteId, lp, deadline }), signature);
+  const signed = signedPart(domain, { orderId: id, quoteId, lp, deadline }, signature);
+  const by = recovery.recover(signed.digest, signed.signature);
   if (by === operator) return undefined;
   return {
     rule: 'signature',

@@ -100,6 +100,9 @@ const zTakerSignature = z
     signature: hex('The signature as submitted.'),
   })
   .meta({ id: 'TakerSignatureProof', description: 'That the taker agreed.' });
+const OPERATOR_SIGNATURE =
+  "Signature of the LP's operator. Longer than 65 bytes: of `QuoteTree(bytes32 root)`, then 32 bytes for each " +
+  'step from the digest of the commitment up to that root; each pair is hashed in ascending order.';
 const zCommitment = z
   .object({
     proves: z.string().describe(PROVES),
@@ -107,8 +110,8 @@ const zCommitment = z
     lp: hex("The LP's account in the escrow."),
     quoteId: hex('The quote that it committed to.'),
     deadline: z.int().describe('Unix second until which the commitment can be executed.'),
-    digest: hex('The EIP-712 digest that was signed.'),
-    signature: hex("Signature of the LP's operator."),
+    digest: hex('The EIP-712 digest of the commitment.'),
+    signature: hex(OPERATOR_SIGNATURE),
   })
   .meta({ id: 'CommitmentProof', description: 'That an LP promised to pay an output.' });
 const zChecksum = z
@@ -212,7 +215,7 @@ const zIntentSignatures = z
           .object({
             lp: hex("The LP's account in the escrow."),
             deadline: z.int().describe('Unix second until which the commitment can be executed.'),
-            signature: hex("Signature of the LP's operator."),
+            signature: hex(OPERATOR_SIGNATURE),
           })
           .meta({ id: 'Commitment', description: "An LP's promise to pay an output." }),
       )
