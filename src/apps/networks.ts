@@ -1,6 +1,7 @@
 /** Opens the configured chains and their transaction senders. */
 
 import { randomUUID } from 'node:crypto';
+import { parseUnits } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { Address } from '../domain/hex.ts';
 import { createChain, type EvmChain } from '../adapters/evm/chain/chain.ts';
@@ -41,6 +42,10 @@ const CHAIN_FIELDS = [
   'proofWindowSeconds',
   'tokens',
 ] as const satisfies readonly (keyof Chain)[];
+
+/** Wei that a relayer account needs, whatever gas costs. */
+export const leastBalanceWei = (section: Pick<SenderSection, 'minGas'> | undefined): bigint =>
+  parseUnits(section?.minGas ?? '0', 18);
 
 /** Wei per gas. */
 export const minBaseFeeWei = ({ minBaseFeeGwei }: Pick<ChainSection, 'minBaseFeeGwei'>): bigint =>
@@ -101,7 +106,7 @@ export async function withChain<T>(
   }
 }
 
-type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
+type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null; minGas?: string | null };
 
 /** Wei per gas. */
 export const feeCapWei = (section: Pick<SenderSection, 'maxFeeGwei'> | undefined): bigint =>
@@ -122,7 +127,10 @@ export function createTransactors(
   return new Map(
     chains.map((chain) => {
       const section = sections.find(({ id }) => id === chain.chain.id);
-      const options = { owner, lanes, batch: section?.batch ?? null, maxFeePerGasCap: feeCapWei(section) };
+      const options = {
+        ...{ owner, lanes, batch: section?.batch ?? null },
+        ...{ maxFeePerGasCap: feeCapWei(section), leastBalance: leastBalanceWei(section) },
+      };
       const open = (signer: Signer, n: number) =>
         createTransactor(
           { chain, store, signer, clock: systemClock, log, metrics },

@@ -68,6 +68,15 @@ const zVenueChain = zChain.extend({
   maxFeeGwei: z.number().positive().default(500),
   /** The escrow's Batch contract. null: one transaction per settlement. */
   batch: zAddress.nullable().default(null),
+  /**
+   * Whole native currency. A relayer account with less counts as unable to pay, and takers broadcast
+   * themselves. null: what its open transactions and one more cost at the fees of now.
+   */
+  minGas: z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,18})?$/, 'must be whole native currency, such as "0.05"')
+    .nullable()
+    .default(null),
 });
 
 /** Reference prices, for display, limits and the relay fee. No quote is priced from them. */

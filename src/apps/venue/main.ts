@@ -40,7 +40,7 @@ import type { KeySource } from '../config/parts.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
-import { createTransactors, feeCapWei, openChains } from '../networks.ts';
+import { createTransactors, feeCapWei, leastBalanceWei, openChains } from '../networks.ts';
 import { type Life, liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs, watchAttesters } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
@@ -180,11 +180,11 @@ async function openApi(
   const relayers = new Map(
     chains.map((chain) => {
       const sender = senders?.get(chain.chain.id);
-      const watched = watchRelayers(
-        chain,
-        relayerAddresses,
-        feeCapWei(config.chains.find(({ id }) => id === chain.chain.id)),
-      );
+      const section = config.chains.find(({ id }) => id === chain.chain.id);
+      const watched = watchRelayers(chain, relayerAddresses, {
+        maxFeePerGasCap: feeCapWei(section),
+        leastBalance: leastBalanceWei(section),
+      });
       return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
     }),
   );

@@ -9,7 +9,7 @@ import type { Relayer } from '../../venue/deps.ts';
 export function watchRelayers(
   chain: ChainPort,
   addresses: readonly Address[],
-  maxFeePerGasCap: bigint,
+  { maxFeePerGasCap, leastBalance }: { maxFeePerGasCap: bigint; leastBalance: bigint },
 ): Relayer & { stop(): void } {
   let funded = false;
   let asking = false;
@@ -18,8 +18,8 @@ export function watchRelayers(
       chain.fees(),
       ...addresses.map((address) => chain.nativeBalance(address)),
     ]);
-    const neededWei = SPARE_GAS * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
-    return balances.some((wei) => wei >= neededWei);
+    const costWei = SPARE_GAS * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
+    return balances.some((wei) => wei >= costWei && wei >= leastBalance);
   }
   function look(): void {
     if (asking) return;

@@ -320,6 +320,24 @@ test('an intent that would revert is refused before it takes a nonce', async () 
   expect(await transactor.status('bad')).toBeUndefined();
 });
 
+test('a signer with less than its operator demands counts as unable to pay, until it is topped up', async () => {
+  const signer = await newSigner();
+  const set = (wei: bigint) => c.anvil.rpc('anvil_setBalance', [signer.address, `0x${wei.toString(16)}`]);
+  await set(10n ** 18n - 1n);
+  const transactor = await start(signer, { leastBalance: 10n ** 18n });
+  expect(transactor.healthy()).toBe(false);
+  await set(10n ** 18n);
+  await expect
+    .poll(
+      async () => {
+        await c.anvil.mine();
+        return transactor.healthy();
+      },
+      { timeout: 20_000, interval: 500 },
+    )
+    .toBe(true);
+});
+
 test('a signer can pay only if its balance pays for what it has sent and for one more, at the fees of now', async () => {
   const dear = 20_000_000_000n;
   await c.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`]);

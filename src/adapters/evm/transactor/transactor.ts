@@ -48,6 +48,8 @@ export interface TransactorOptions {
   bumpAfterBlocks?: number;
   /** The signer counts as unable to pay unless its balance pays for this on top of what it has sent. */
   spareGas?: bigint;
+  /** Wei. With a lower balance it counts as unable to pay, whatever gas costs. */
+  leastBalance?: bigint;
   /** Ended slots are watched for reorganisations for this long. */
   reorgBlocks?: number;
   lane?: string;
@@ -88,6 +90,7 @@ export function createTransactor(
     maxFeePerGasCap = DEFAULT_CAP,
     bumpAfterBlocks = 3,
     spareGas = SPARE_GAS,
+    leastBalance = 0n,
     reorgBlocks = 64,
     lane = '0',
     lanes = [signer.address],
@@ -558,7 +561,10 @@ export function createTransactor(
     })();
   }
 
-  /** What open transactions may cost, and one more. Nodes ask for as much (geth: "overshot"). */
+  /**
+   * What open transactions may cost, and one more; no less than `leastBalance`. Nodes ask for as much (geth:
+   * "overshot").
+   */
   function countNeeded(): void {
     neededWei = costWei;
     for (const { slot } of live.values()) {
@@ -566,6 +572,7 @@ export function createTransactor(
       if (slot.state === 'open' && slot.nonce >= minedCount && last)
         neededWei += last.gas * last.maxFeePerGas;
     }
+    if (neededWei < leastBalance) neededWei = leastBalance;
   }
 
   let balanceReadMs = Number.NEGATIVE_INFINITY;
