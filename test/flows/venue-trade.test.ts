@@ -402,6 +402,33 @@ describe('every lock', () => {
       v.relayer.healthy = true;
     }
   });
+
+  test('walletBroadcast sent before the submission: the trade is made, and the taker is told not to repeat it', async () => {
+    const taker = await fundedTaker();
+    v.relayer.healthy = false;
+    try {
+      const candidate = (await ask(taker)).json['quotes']?.[0] as Json;
+      const preflight = () =>
+        v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: candidate } });
+      const plan = (await preflight()).json;
+      const actions = plan['nextActions'] as unknown as Json[];
+      expect(actions.map(({ purpose, after }) => [purpose, after])).toEqual([
+        ['tokenApproval', []],
+        ['orderSignature', ['submitOrder']],
+        ['settlementBroadcast', []],
+      ]);
+      for (const { tx } of actions)
+        if (tx) await v.chain.send(taker.address, tx['to'] as unknown as Hex, tx['data'] as unknown as Hex);
+      const body = await signPlan(taker, candidate, plan);
+      for (const answer of [await v.call('POST', '/api/v1/rfq/orders', { key, body }), await preflight()]) {
+        const [detail] = answer.json['detail'] as unknown as Json[];
+        expect([answer.status, detail?.['type']]).toEqual([422, 'nonce_used']);
+        expect(detail?.['msg']).toContain('the trade was made as signed. Do not repeat it.');
+      }
+    } finally {
+      v.relayer.healthy = true;
+    }
+  });
 });
 
 describe('awards and events', () => {

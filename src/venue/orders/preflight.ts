@@ -41,7 +41,7 @@ import type { Screening } from './screening.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { progressOf } from './status.ts';
 import { legTaken, PARTIES, requireOrigin, siblingUsed, type TradingCaller } from './submit.ts';
-import { readTaker, type TakerState } from './taker.ts';
+import { nonceUsed, readTaker, type TakerState } from './taker.ts';
 
 export type AnyPreflightRequest = PreflightRequest | RouterPreflightRequest;
 
@@ -126,12 +126,7 @@ export function createPreflighter({
     await screening.requireAllowed({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
     return chainBulkhead.run(opened.origin.id, async () => {
       const taker = await readTaker(port, opened);
-      if (taker.nonceUsed)
-        throw invalid(
-          'nonce_used',
-          ['body', 'quoteResponse', 'order'],
-          'The order nonce has been used or cancelled on chain. Ask for a new quote.',
-        );
+      if (taker.nonceUsed) throw await nonceUsed(port, opened);
       return opened.executionMode === 'walletBroadcast'
         ? broadcastPlan(port, opened, taker, submitTo)
         : submitPlan(port, opened, taker, fundingLock, submitTo);
@@ -314,7 +309,12 @@ export function createPreflighter({
     return {
       quoteId,
       ready: approved && short === undefined,
-      nextActions: [...actions, orderSignature(opened, submitTo, short), broadcast],
+      nextActions: [
+        ...actions,
+        // A settlement that is mined before the submission is a trade that the venue never hears of.
+        { ...orderSignature(opened, submitTo, short), after: ['submitOrder'] },
+        broadcast,
+      ],
     };
   }
 

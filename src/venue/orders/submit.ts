@@ -41,7 +41,7 @@ import { chainNow } from '../market/chain-now.ts';
 import type { Screening } from './screening.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
-import { verifyTakerSignature, readTaker, type TakerState } from './taker.ts';
+import { nonceUsed, readTaker, type TakerState, verifyTakerSignature } from './taker.ts';
 import { dutyOf } from './travel-rule.ts';
 import { recoverCommitmentSigner } from '../quoting/verify.ts';
 
@@ -193,12 +193,7 @@ export function createSubmitter(deps: SubmitDeps) {
   ): Promise<Pick<NewOrder, 'funding'> & { screened: NewOrder['screening'] }> {
     const { order } = opened;
     const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
-    if (taker.nonceUsed)
-      throw invalid(
-        'nonce_used',
-        ['body', 'quoteResponse', 'order'],
-        'The order nonce has been used or cancelled on chain. Ask for a new quote.',
-      );
+    if (taker.nonceUsed) throw await nonceUsed(port, opened);
     await requireCommitments(opened);
     const screened = await screening.requireAllowed(
       { taker: order.user, receiver: receiverOf(order) },

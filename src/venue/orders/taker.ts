@@ -103,3 +103,15 @@ export async function verifyTakerSignature(
     );
   return signature;
 }
+
+/** Why a nonce that is used ends the quote. A taker whose own transaction used it must not trade again. */
+export async function nonceUsed(port: ChainPort, { orderId }: VerifiedQuote): Promise<Error> {
+  const isOnChain = (await port.orderStatus(orderId)) !== 'none';
+  return invalid(
+    'nonce_used',
+    ['body', 'quoteResponse', 'order'],
+    isOnChain
+      ? `This order is on chain already, by a transaction that was sent before the submission: the trade was made as signed. Do not repeat it. It is not in the venue's history: order ${orderId} on the escrow shows it. Next time submit first, then send \`settlementBroadcast\`.`
+      : 'The order nonce has been used or cancelled on chain. Ask for a new quote.',
+  );
+}
