@@ -126,7 +126,9 @@ describe('a venue', () => {
     });
     expect(submitted.status, submitted.text).toBe(200);
     const hash = await send(transactionOf(plan, 'settlementBroadcast') as Json);
-    expect(await c.anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' });
+    await expect
+      .poll(() => c.anvil.rpc('eth_getTransactionReceipt', [hash]))
+      .toMatchObject({ status: '0x1' });
   });
 
   test('neither can one whose approval costs gas, although the relayer sends the trade', async () => {
