@@ -246,8 +246,7 @@ contract QuoteBond is IQuoteBond {
         return most < spent ? 0 : most - spent;
     }
 
-    /// @dev Of what is signed for the escrow, in its domain.
-    /// @dev By the escrow's rule.
+    /// @dev Of the digest itself, or of a tree that holds it: the escrow's rule.
     function _signer(bytes32 digest, bytes calldata signature) private view returns (address) {
         if (SignatureLib.isOfTree(signature)) {
             (digest, signature) = SignatureLib.climb(digest, signature);
@@ -256,6 +255,7 @@ contract QuoteBond is IQuoteBond {
         return SignatureLib.recover(digest, signature);
     }
 
+    /// @dev Of what is signed for the escrow, in its domain.
     function _digest(bytes32 structHash) private view returns (bytes32) {
         bytes32 domain = keccak256(
             abi.encode(OrderLib.DOMAIN_TYPEHASH, keccak256("EscrowV0"), keccak256("1"), block.chainid, ESCROW)

@@ -92,7 +92,7 @@ export function signedPart(
   return { digest: keccak(treeMessage(domain, node)), signature: signature.slice(0, OWN_END) as Hex };
 }
 
-/** Each step costs whoever settles some 700 gas, so that venue and clients accept no more. */
+/** Each step costs whoever settles some 900 gas, so that venue and clients accept no more. */
 export const MOST_TREE_STEPS = 10;
 /** Where the hexadecimal digits of 65 bytes end. */
 const OWN_END = 2 + 2 * 65;

@@ -27,7 +27,7 @@ export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
 const withProof = (signature: Hex, proof: readonly Bytes32[]): Hex =>
   `${signature}${proof.map((node) => node.slice(2)).join('')}`;
 
-/** A proof of eight steps: some 6,000 gas for whoever settles. */
+/** A proof of eight steps: some 7,000 gas for whoever settles. */
 const MOST_IN_TREE = 256;
 
 interface Waiting {

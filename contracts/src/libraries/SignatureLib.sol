@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
 
 import {IEscrow} from "../interfaces/IEscrow.sol";
 
@@ -30,30 +31,20 @@ library SignatureLib {
     /// @notice Whether the signature is one of a Merkle root: 65 bytes, and 32 for each step from the leaf.
     /// @dev Such lengths mean nothing else to `recover`. An ERC-1271 account may have signatures that long, and is
     /// asked about them as they are.
-    function isOfTree(bytes calldata signature) internal pure returns (bool is_) {
-        assembly ("memory-safe") {
-            is_ := and(gt(signature.length, 65), eq(and(signature.length, 31), 1))
-        }
+    function isOfTree(bytes calldata signature) internal pure returns (bool) {
+        return signature.length > 65 && signature.length % 32 == 65 % 32;
     }
 
     /// @notice The root above `leaf`, and the signature without the proof; pairs are hashed in ascending order.
     /// @dev A leaf is the hash of 66 bytes and an inner node of 64, so that neither passes for the other.
     function climb(bytes32 leaf, bytes calldata signature) internal pure returns (bytes32 root, bytes calldata head) {
         root = leaf;
-        assembly ("memory-safe") {
-            let end := add(signature.offset, signature.length)
-            for { let i := add(signature.offset, 65) } lt(i, end) { i := add(i, 0x20) } {
-                let sibling := calldataload(i)
-                let below := lt(sibling, root)
-                mstore(shl(5, below), root)
-                mstore(shl(5, iszero(below)), sibling)
-                root := keccak256(0x00, 0x40)
+        unchecked {
+            for (uint256 i = 65; i < signature.length; i += 32) {
+                root = Hashes.commutativeKeccak256(root, bytes32(signature[i:]));
             }
         }
-        head = signature;
-        assembly ("memory-safe") {
-            head.length := 65
-        }
+        head = signature[:65];
     }
 
     /// @notice Whether the contract `account` accepts the signature, at bounded cost whatever it answers.

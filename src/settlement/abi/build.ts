@@ -26,12 +26,12 @@ export const builds = {
   },
   "runtime": {
    "start": 618,
-   "length": 23460
+   "length": 23492
   },
   "immutables": {
    "MAX_FEE_BPS": [
     1825,
-    19801
+    19833
    ],
    "MIN_PROOF_WINDOW": [
     2689,
@@ -40,13 +40,13 @@ export const builds = {
    ],
    "PERMIT2": [
     5628,
-    13378,
-    20859
+    13416,
+    20891
    ],
    "WITHDRAWAL_DELAY": [
     1699,
     8603,
-    19362
+    19394
    ],
    "WITHDRAWAL_WINDOW": [
     1082,
@@ -55,10 +55,10 @@ export const builds = {
     10359
    ],
    "_deploymentChainId": [
-    18357
+    18389
    ],
    "_deploymentDomain": [
-    18395
+    18427
    ],
    "feeRecipient": [
     6758,
@@ -75,7 +75,7 @@ export const builds = {
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/interfaces/IPermit2.sol": "0xf8712705e648aa106ebba122b3c04d6f8a339a7ede725495ca66e955fa9955be",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
-   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
+   "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -153,7 +153,7 @@ export const builds = {
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
-   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
+   "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
    "node_modules/@openzeppelin/contracts/access/Ownable.sol": "0xff6d0bb2e285473e5311d9d3caacb525ae3538a80758c10649a4d61029b017bb",
    "node_modules/@openzeppelin/contracts/access/Ownable2Step.sol": "0xdcad8898fda432696597752e8ec361b87d85c82cb258115427af006dacf7128c",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
@@ -192,7 +192,7 @@ export const builds = {
   },
   "runtime": {
    "start": 657,
-   "length": 15598
+   "length": 15810
   },
   "immutables": {
    "ESCROW": [
@@ -230,12 +230,12 @@ export const builds = {
    ]
   },
   "sources": {
-   "contracts/src/QuoteBond.sol": "0x706df85409480c230f3872088232f40307a38d58a38a1d07295137fde1446363",
+   "contracts/src/QuoteBond.sol": "0x67cf93a9577d87833616e58251843e8b25802656cdc6b85977a2aabf8c1d52a8",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
-   "contracts/src/libraries/SignatureLib.sol": "0xaeed7c9c42eb5933401ef5813a213a6e994e01b420e4114587de2a6e786f8dd3",
+   "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
