@@ -212,3 +212,16 @@ export async function profiled<T>(work: () => Promise<T>): Promise<T> {
   session.disconnect();
   return result;
 }
+
+/** The positive number after `--name=` on the command line. */
+export function option(name: string, otherwise: number): number {
+  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
+  const value = given === undefined ? otherwise : Number(given.slice(name.length + 3));
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} is a positive number.`);
+  return value;
+}
+
+/** To two decimals. */
+export function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

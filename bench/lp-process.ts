@@ -4,7 +4,13 @@ import { fork } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { extname, resolve } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
+import type { Chain } from '../src/domain/chain.ts';
+import { signedPart } from '../src/domain/commitment.ts';
+import type { Address } from '../src/domain/hex.ts';
+import { orderId } from '../src/domain/order.ts';
 import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
+import { orderFromMessage } from '../src/protocol/wire.ts';
 import { random32 } from '../test/support/scripted-venue.ts';
 import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
 
@@ -101,3 +107,18 @@ export const onePairConfig = (chainId: number, account: string) => ({
 /** The value below which this share of the sorted values lies. */
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+/** A quote counts only when its signature is the operator's. Returns the steps of its Merkle proof. */
+export function verifyQuote(text: string, chain: Chain, operator: Address): number {
+  const read = readFromSolver(text);
+  if (!read.ok || read.message.type !== 'quote')
+    throw new Error(`Not a quote: ${read.ok ? read.message.type : read.detail}`);
+  const { order, quoteId, commitment } = read.message;
+  const { lp, deadline, signature } = commitment;
+  const domain = { chainId: chain.id, escrow: chain.escrow };
+  const id = orderId(domain, orderFromMessage(order));
+  const signed = signedPart(domain, { orderId: id, quoteId, lp, deadline }, signature);
+  if (createRecovery().recover(signed.digest, signed.signature) !== operator)
+    throw new Error('A quote was not signed by the operator.');
+  return (signature.length - signed.signature.length) / 64;
+}

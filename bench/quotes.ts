@@ -11,17 +11,12 @@
  */
 
 import { cpus } from 'node:os';
-import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import type { TokenInfo } from '../src/domain/chain.ts';
-import { commitmentDigest } from '../src/domain/commitment.ts';
-import { orderId } from '../src/domain/order.ts';
-import { readFromSolver } from '../src/protocol/link/link.ts';
-import { orderFromMessage } from '../src/protocol/wire.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { request } from '../test/support/scripted-venue.ts';
-import { table } from './load.ts';
-import { type LpProcess, onePairConfig, percentile, startLpProcess } from './lp-process.ts';
+import { option, rounded, table } from './load.ts';
+import { type LpProcess, onePairConfig, percentile, startLpProcess, verifyQuote } from './lp-process.ts';
 
 const GATE = { ratio: 4, p99Ms: 10, p999Ms: 50 };
 const IN_FLIGHT = [1, 10, 50] as const;
@@ -208,7 +203,7 @@ async function drive(
   await Promise.race([drained, silent]);
   clearInterval(watch);
   socket.off('message', listen);
-  for (const text of samples) verify(text);
+  for (const text of samples) verifyQuote(text, chain.chain, operator.address);
   return {
     latenciesMs,
     seconds: took,
@@ -238,23 +233,6 @@ function nextRequest(): { id: string; frame: string } {
   });
   made.skeleton.landingMarginSeconds = MARGIN_SECONDS;
   return { id: made.rfqId, frame: JSON.stringify(made) };
-}
-
-/** A quote counts only when its signature is the operator's. */
-function verify(text: string): void {
-  const read = readFromSolver(text);
-  if (!read.ok || read.message.type !== 'quote')
-    throw new Error(`Not a quote: ${read.ok ? read.message.type : read.detail}`);
-  const { order, quoteId, commitment } = read.message;
-  const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
-  const digest = commitmentDigest(domain, {
-    orderId: orderId(domain, orderFromMessage(order)),
-    quoteId,
-    lp: commitment.lp,
-    deadline: commitment.deadline,
-  });
-  if (createRecovery().recover(digest, commitment.signature) !== operator.address)
-    throw new Error('A quote was not signed by the operator.');
 }
 
 function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>): void {
@@ -312,15 +290,4 @@ function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>
 
 function seconds(count: number): () => Promise<void> {
   return () => new Promise((done) => setTimeout(done, count * 1_000));
-}
-
-function option(name: string, otherwise: number): number {
-  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
-  const value = given === undefined ? otherwise : Number(given.slice(name.length + 3));
-  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} is a positive number.`);
-  return value;
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }
