@@ -15,8 +15,8 @@ const os = { linux: 'linux', darwin: 'darwin', win32: 'win32' }[process.platform
 const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
 const forge = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${os}-${arch}/bin/forge`)
 
-const fillers = ['fillers/DexFiller.sol', 'fillers/ConstantProductFiller.sol', 'fillers/ConcentratedFiller.sol']
-const files = ['Escrow.sol', 'QuoteBond.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
+const fillers = ['OneForOne', 'Dex', 'ConstantProduct', 'Concentrated', 'Vault', 'Peg', 'Wrap'].map((kind) => `fillers/${kind}Filler.sol`)
+const files = ['Escrow.sol', 'QuoteBond.sol', 'LpAccount.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
@@ -83,8 +83,8 @@ let invalid = 0
 try {
   for (const path of [
     ...['contracts/src', 'contracts/foundry.toml', 'test/vectors'],
-    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol', 'contracts/test/fillers', 'contracts/test/tokens', 'contracts/test/mocks', 'contracts/test/attacks/Attack.sol'],
-    ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin', 'node_modules/@uniswap'],
+    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol', 'contracts/test/fillers', 'contracts/test/tokens', 'contracts/test/mocks', 'contracts/test/attacks/Attack.sol', 'contracts/test/attacks/A15LpAccount.t.sol'],
+    ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin', 'node_modules/@uniswap', 'node_modules/canonical-weth', 'node_modules/@layerzerolabs'],
   ]) {
     cpSync(join(root, path), join(home, path), { recursive: true })
   }

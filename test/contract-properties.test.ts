@@ -26,7 +26,9 @@ test('S1 to S14 are listed once each, and every check of the invariants is a pro
   expect(numbers.filter((each) => each.startsWith('S'))).toEqual(
     Array.from({ length: 14 }, (_, at) => `S${at + 1}`),
   );
-  const invariants = ['Invariants.t.sol', 'Bond.t.sol'].map((file) => read('test', 'invariants', file));
+  const invariants = ['Invariants.t.sol', 'Bond.t.sol', 'LpAccount.t.sol'].map((file) =>
+    read('test', 'invariants', file),
+  );
   const checks = [...invariants.join('\n').matchAll(/function (\w+)\(\) private/g)]
     .map(([, name]) => name as string)
     .filter((name) => name !== 'allHold' && name !== 'selectors');

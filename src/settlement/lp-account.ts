@@ -1,0 +1,116 @@
+/** The contract `LpAccount`: where it is, and calldata of its mover and its owner. */
+
+import { decodeFunctionData, encodeDeployData, encodeFunctionData } from 'viem';
+import { type Address, type Bytes32, type Hex, ZERO_BYTES32 } from '../domain/hex.ts';
+import { keccakHex } from '../domain/keccak.ts';
+import { lpAccountAbi, lpAccountBytecode } from './abi/lp-account.ts';
+
+/** Arachnid's, at the same address on every chain: input is a salt and creation code. */
+const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+
+/** For `depositToLedgerCall`: everything that lies on the account. */
+export const EVERYTHING = 2n ** 256n - 1n;
+
+/**
+ * The call by which anybody deploys the account, and its address: the same on every chain. `salt` tells
+ * several accounts of one first owner apart.
+ */
+export function lpAccountDeployment(
+  firstOwner: Address,
+  salt: Bytes32 = ZERO_BYTES32,
+): { address: Address; to: Address; data: Hex } {
+  const bytecode = encodeDeployData({ abi: lpAccountAbi, bytecode: lpAccountBytecode, args: [firstOwner] });
+  const hash = keccakHex(`0xff${CREATE2_DEPLOYER.slice(2)}${salt.slice(2)}${keccakHex(bytecode).slice(2)}`);
+  const address: Address = `0x${hash.slice(-40)}`;
+  return { address, to: CREATE2_DEPLOYER, data: `${salt}${bytecode.slice(2)}` };
+}
+
+/** Of the mover, to the account. Amounts in base units. */
+export const moverCall = {
+  requestWithdrawal: (token: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'requestWithdrawal', args: [token, amount] }),
+  /** To the account itself. */
+  withdraw: (token: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'withdraw', args: [token] }),
+  /** Into the ledger; `EVERYTHING`: all that lies on the account. */
+  deposit: (token: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'deposit', args: [token, amount] }),
+  postBond: (token: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'postBond', args: [token, amount] }),
+  /** Of bond that the owner requested, to the account. */
+  takeBack: (token: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'takeBack', args: [token] }),
+  /** `minFinality`: 1000 when confirmed, 2000 when final. */
+  sendByCctp: (send: {
+    token: Address;
+    domain: number;
+    amount: bigint;
+    maxFee: bigint;
+    minFinality: number;
+  }): Hex =>
+    encodeFunctionData({
+      abi: lpAccountAbi,
+      functionName: 'sendByCctp',
+      args: [send.token, send.domain, send.amount, send.maxFee, send.minFinality],
+    }),
+  /** With the native fee of the messages as its value. */
+  sendByOft: (send: { oft: Address; eid: number; amount: bigint; leastReceived: bigint }): Hex =>
+    encodeFunctionData({
+      abi: lpAccountAbi,
+      functionName: 'sendByOft',
+      args: [send.oft, send.eid, send.amount, send.leastReceived],
+    }),
+} as const;
+
+/** Of the owner, to the account. What widens is sent as `schedule` first, and again when it is ripe. */
+export const accountCall = {
+  initialize: (escrow: Address, bond: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'initialize', args: [escrow, bond] }),
+  finishSetup: (): Hex => encodeFunctionData({ abi: lpAccountAbi, functionName: 'finishSetup' }),
+  schedule: (change: Hex): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'schedule', args: [change] }),
+  cancel: (change: Hex): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'cancel', args: [keccakHex(change)] }),
+  /** `id`: the hash of a scheduled change. */
+  cancelById: (id: Bytes32): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'cancel', args: [id] }),
+  transferOwnership: (to: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'transferOwnership', args: [to] }),
+  acceptOwnership: (): Hex => encodeFunctionData({ abi: lpAccountAbi, functionName: 'acceptOwnership' }),
+  setTreasury: (to: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'setTreasury', args: [to] }),
+  setMover: (to: Address): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'setMover', args: [to] }),
+  /** `most`: base units of each day. */
+  setMoverLimit: (token: Address, most: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'setMoverLimit', args: [token, most] }),
+  setCctpRoute: (token: Address, domain: number, messenger: Address, feeBps: number): Hex =>
+    encodeFunctionData({
+      abi: lpAccountAbi,
+      functionName: 'setCctpRoute',
+      args: [token, domain, messenger, feeBps],
+    }),
+  setOftRoute: (oft: Address, eid: number, token: Address, feeBps: number): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'setOftRoute', args: [oft, eid, token, feeBps] }),
+  setBondTerms: (fillWindowSeconds: number, wallets: boolean): Hex =>
+    encodeFunctionData({
+      abi: lpAccountAbi,
+      functionName: 'setBondTerms',
+      args: [fillWindowSeconds, wallets],
+    }),
+  takeToTreasury: (token: Address, amount: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'takeToTreasury', args: [token, amount] }),
+  takeNativeToTreasury: (amount: bigint): Hex =>
+    encodeFunctionData({ abi: lpAccountAbi, functionName: 'takeNativeToTreasury', args: [amount] }),
+  close: (): Hex => encodeFunctionData({ abi: lpAccountAbi, functionName: 'close' }),
+} as const;
+
+/** A call of the owner in words, such as "setMover(0x…)"; undefined: the account has no such call. */
+export function describeAccountCall(data: Hex): string | undefined {
+  try {
+    const { functionName, args = [] } = decodeFunctionData({ abi: lpAccountAbi, data });
+    return `${functionName}(${args.map((arg) => String(arg).toLowerCase()).join(', ')})`;
+  } catch {
+    return undefined;
+  }
+}
