@@ -3,8 +3,17 @@ pragma solidity ^0.8.28;
 
 import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+
 import {Batch} from "../src/Batch.sol";
+import {DevPsm} from "../src/devnet/DevPsm.sol";
+import {DevToken} from "../src/devnet/DevToken.sol";
+import {DevVault} from "../src/devnet/DevVault.sol";
+import {OneForOneFiller} from "../src/fillers/OneForOneFiller.sol";
+import {PegFiller} from "../src/fillers/PegFiller.sol";
+import {VaultFiller} from "../src/fillers/VaultFiller.sol";
 import {Approval, Commitment, IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
+import {IPsm} from "../src/interfaces/IIssuers.sol";
 import {OrderLib} from "../src/libraries/OrderLib.sol";
 import {DevUsd} from "../src/devnet/DevUsd.sol";
 import {Base} from "./support/Base.sol";
@@ -295,6 +304,29 @@ contract GasTest is Base {
         measureBatches("first trades");
         later();
         measureBatches("later trades");
+    }
+
+    /// forge-config: default.isolate = true
+    function test_settle_through_issuers() public {
+        later();
+        DevVault vault = new DevVault(IERC20(address(usd)), "Savings USD", "sUSD");
+        usd.mint(address(this), IN);
+        usd.approve(address(vault), IN);
+        vault.deposit(IN, recipient);
+        DevToken dai = new DevToken("Dai", "DAI", 18);
+        DevPsm psm = new DevPsm(address(usd), address(dai));
+        dai.mint(address(psm), 1e24);
+        dai.mint(recipient, 1);
+        through("vault deposit", new VaultFiller(escrow), address(vault));
+        through("peg-stability module", new PegFiller(escrow, IPsm(address(psm))), address(dai));
+    }
+
+    function through(string memory name, OneForOneFiller filler, address tokenOut) internal {
+        StandardOrder memory order = through(address(filler));
+        order.outputs[0].token = bytes32(uint256(uint160(tokenOut)));
+        order.outputs[0].amount = 1e9;
+        bytes memory data = abi.encodeCall(escrow.settleThrough, (order, by3009(order), address(filler), ""));
+        trade(string.concat("settleThrough, ", name, ", EIP-3009"), data);
     }
 
     function measureBatches(string memory which) internal {

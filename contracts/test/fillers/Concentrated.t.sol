@@ -5,6 +5,7 @@ import {IPool} from "../../src/devnet/DevPoolTrader.sol";
 import {DevToken} from "../../src/devnet/DevToken.sol";
 import {ConcentratedFiller} from "../../src/fillers/ConcentratedFiller.sol";
 import {DexFiller} from "../../src/fillers/DexFiller.sol";
+import {OneForOneFiller} from "../../src/fillers/OneForOneFiller.sol";
 import {IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {IV3Pool} from "../../src/interfaces/IUniswap.sol";
 import {AwkwardToken} from "../mocks/AwkwardToken.sol";
@@ -63,7 +64,7 @@ contract ConcentratedFillerTest is DexBase {
         StandardOrder memory order = dexOrder(filler, address(weth), gives - 7);
         bytes32 orderId = idOf(order);
         vm.expectEmit(true, true, true, true, address(filler));
-        emit DexFiller.Surplus(orderId, recipient, address(weth), 7);
+        emit OneForOneFiller.Surplus(orderId, recipient, address(weth), 7);
         through(filler, order, direct());
         eq(weth.balanceOf(recipient), 1 + gives, "all of it");
         eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
@@ -103,7 +104,7 @@ contract ConcentratedFillerTest is DexBase {
         uint256[] memory amounts = new uint256[](1);
         give(address(usd), address(filler), 1e6);
         vm.prank(stranger);
-        vm.expectRevert(abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, stranger));
+        vm.expectRevert(abi.encodeWithSelector(OneForOneFiller.OnlyEscrow.selector, stranger));
         filler.fillThrough(bytes32(0), abi.encode(order), amounts, direct());
     }
 
@@ -182,7 +183,7 @@ contract ConcentratedFillerTest is DexBase {
             abi.encodePacked(address(dai), POOL_FEE, address(weth))
         ];
         for (uint256 i; i < paths.length; ++i) {
-            refuse(filler, order, paths[i], abi.encodeWithSelector(DexFiller.InvalidPath.selector, paths[i]));
+            refuse(filler, order, paths[i], abi.encodeWithSelector(OneForOneFiller.InvalidPath.selector, paths[i]));
         }
     }
 
@@ -204,7 +205,7 @@ contract ConcentratedFillerTest is DexBase {
             abi.encodeCall(IV3Pool.swap, (address(filler), true, 1, 4295128740, ""))
         ];
         bytes[4] memory reasons = [
-            abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, address(reenterer)),
+            abi.encodeWithSelector(OneForOneFiller.OnlyEscrow.selector, address(reenterer)),
             abi.encodeWithSelector(ConcentratedFiller.OnlyPool.selector, address(reenterer)),
             err(IEscrow.Reentered.selector),
             abi.encodeWithSignature("Error(string)", "LOK")

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ConstantProductFiller} from "../../src/fillers/ConstantProductFiller.sol";
 import {DexFiller} from "../../src/fillers/DexFiller.sol";
+import {OneForOneFiller} from "../../src/fillers/OneForOneFiller.sol";
 import {IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {AwkwardToken} from "../mocks/AwkwardToken.sol";
 import {Reenterer} from "../mocks/Reenterer.sol";
@@ -35,7 +36,7 @@ contract ConstantProductFillerTest is DexBase {
         StandardOrder memory order = dexOrder(filler, address(weth), gives - 7);
         bytes32 orderId = idOf(order);
         vm.expectEmit(true, true, true, true, address(filler));
-        emit DexFiller.Surplus(orderId, recipient, address(weth), 7);
+        emit OneForOneFiller.Surplus(orderId, recipient, address(weth), 7);
         through(filler, order, direct());
         eq(weth.balanceOf(recipient), 1 + gives, "all of it");
         eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
@@ -105,7 +106,7 @@ contract ConstantProductFillerTest is DexBase {
         uint256[] memory amounts = new uint256[](1);
         give(address(usd), address(filler), 1e6);
         vm.prank(stranger);
-        vm.expectRevert(abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, stranger));
+        vm.expectRevert(abi.encodeWithSelector(OneForOneFiller.OnlyEscrow.selector, stranger));
         filler.fillThrough(bytes32(0), abi.encode(order), amounts, direct());
         // Another escrow is a stranger too.
         order.inputOracle = address(remote);
@@ -113,7 +114,7 @@ contract ConstantProductFillerTest is DexBase {
         vm.prank(taker);
         usd.approve(address(remote), IN);
         vm.prank(taker);
-        vm.expectRevert(abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, address(remote)));
+        vm.expectRevert(abi.encodeWithSelector(OneForOneFiller.OnlyEscrow.selector, address(remote)));
         remote.settleThrough(order, hex"ff", address(filler), direct());
     }
 
@@ -153,7 +154,7 @@ contract ConstantProductFillerTest is DexBase {
             abi.encodePacked(address(dai), address(weth))
         ];
         for (uint256 i; i < paths.length; ++i) {
-            refuse(filler, order, paths[i], abi.encodeWithSelector(DexFiller.InvalidPath.selector, paths[i]));
+            refuse(filler, order, paths[i], abi.encodeWithSelector(OneForOneFiller.InvalidPath.selector, paths[i]));
         }
     }
 
@@ -221,7 +222,7 @@ contract ConstantProductFillerTest is DexBase {
             address to = i == 0 ? address(filler) : address(escrow);
             reenterer.set(to, calls[i]);
             bytes memory reason = i == 0
-                ? abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, address(reenterer))
+                ? abi.encodeWithSelector(OneForOneFiller.OnlyEscrow.selector, address(reenterer))
                 : err(IEscrow.Reentered.selector);
             reenterer.expect(reason);
             through(filler, order, path);
@@ -253,14 +254,14 @@ contract ConstantProductFillerTest is DexBase {
         for (uint256 i; i < 2; ++i) {
             two.outputs[i] = output(escrow, HERE, 1 + i, quoteContext(address(filler), two.fillDeadline, 5000, 0, 0));
         }
-        refuse(filler, two, direct(), err(DexFiller.OneForOne.selector, 1, 2));
+        refuse(filler, two, direct(), err(OneForOneFiller.OneForOne.selector, 1, 2));
         order.inputs = new uint256[2][](2);
         order.inputs[0] = [uint256(uint160(address(usd))), IN];
         order.inputs[1] = [uint256(uint160(address(weth))), 1];
         depositTaker(address(usd), IN);
         depositTaker(address(weth), 1);
         bytes memory funding = byLedger(order);
-        vm.expectRevert(err(DexFiller.OneForOne.selector, 2, 1));
+        vm.expectRevert(err(OneForOneFiller.OneForOne.selector, 2, 1));
         escrow.settleThrough(order, funding, address(filler), direct());
     }
 

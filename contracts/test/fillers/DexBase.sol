@@ -4,9 +4,9 @@ pragma solidity ^0.8.28;
 import {DevPoolTrader, IPool} from "../../src/devnet/DevPoolTrader.sol";
 import {DevToken} from "../../src/devnet/DevToken.sol";
 import {DexFiller} from "../../src/fillers/DexFiller.sol";
-import {IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
+import {StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {IV2Factory} from "../../src/interfaces/IUniswap.sol";
-import {Base} from "../support/Base.sol";
+import {FillerBase} from "./FillerBase.sol";
 
 interface IV2FactoryAdmin is IV2Factory {
     function createPair(address a, address b) external returns (address);
@@ -30,7 +30,7 @@ interface IV3PoolAdmin is IPool {
 }
 
 /// @notice The real Uniswap v2 and v3 as npm ships them, with pools of USD, WETH and a third token at 2,500 and par.
-abstract contract DexBase is Base {
+abstract contract DexBase is FillerBase {
     uint256 internal constant Q96 = 2 ** 96;
     uint24 internal constant POOL_FEE = 3000;
     int24 internal constant EDGE = 887220;
@@ -43,6 +43,7 @@ abstract contract DexBase is Base {
     function setUp() public virtual override {
         super.setUp();
         dai = new DevToken("Dai", "DAI", 18);
+        watched = [address(usd), address(weth), address(dai)];
         v2 = IV2FactoryAdmin(deployNpm("@uniswap/v2-core/build/UniswapV2Factory.json", abi.encode(address(this))));
         v3 = IV3FactoryAdmin(
             deployNpm("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json", "")
@@ -52,19 +53,6 @@ abstract contract DexBase is Base {
         pair(address(weth), 1000e18, address(dai), 2_500_000e18);
         pool(address(usd), 2_500_000e6, address(weth), 1000e18);
         pool(address(weth), 1000e18, address(dai), 2_500_000e18);
-    }
-
-    function deployNpm(string memory path, bytes memory args) internal returns (address deployed) {
-        string memory json = vm.readFile(string.concat("node_modules/", path));
-        bytes memory creation = bytes.concat(vm.parseJsonBytes(json, ".bytecode"), args);
-        assembly ("memory-safe") {
-            deployed := create(0, add(creation, 0x20), mload(creation))
-        }
-        ok(deployed != address(0), path);
-    }
-
-    function give(address token, address to, uint256 amount) internal {
-        DevToken(token).mint(to, amount);
     }
 
     function pair(address a, uint256 amountA, address b, uint256 amountB) internal returns (address made) {
@@ -97,42 +85,8 @@ abstract contract DexBase is Base {
 
     /* ORDERS */
 
-    /// @dev USD for what the path ends in, to be filled by this filler only, without fees.
-    function dexOrder(DexFiller filler, address tokenOut, uint256 floor) internal returns (StandardOrder memory order) {
-        order = blank(IN, 1);
-        order.outputs[0] =
-            output(escrow, HERE, floor, quoteContext(address(filler), order.fillDeadline, 10_000, 0, 0));
-        order.outputs[0].token = word(tokenOut);
-    }
-
-    function through(DexFiller filler, StandardOrder memory order, bytes memory path) internal {
-        bytes memory funding = by3009(order);
-        vm.prank(stranger);
-        escrow.settleThrough(order, funding, address(filler), path);
-    }
-
-    /// @dev The whole transaction reverts with `reason`, and the taker still has the input and the nonce.
-    function refuse(DexFiller filler, StandardOrder memory order, bytes memory path, bytes memory reason) internal {
-        bytes memory funding = by3009(order);
-        uint256 held = usd.balanceOf(taker);
-        vm.prank(stranger);
-        vm.expectRevert(reason);
-        escrow.settleThrough(order, funding, address(filler), path);
-        eq(usd.balanceOf(taker), held, "the taker keeps the input");
-        ok(!escrow.isNonceUsed(order.user, order.nonce), "the order can be tried again");
-        eq(status(idOf(order)), uint256(OrderStatus.None), "nothing happened to it");
-    }
-
-    function holdsNothing(DexFiller filler) internal view {
-        address[3] memory tokens = [address(usd), address(weth), address(dai)];
-        for (uint256 i; i < tokens.length; ++i) {
-            eq(DevToken(tokens[i]).balanceOf(address(filler)), 0, "holds nothing");
-            eq(DevToken(tokens[i]).allowance(address(filler), address(escrow)), 0, "allows nothing");
-        }
-        eq(address(filler).balance, 0, "no native currency");
-    }
-
-    function belowFloor(address token, uint256 floor, uint256 received) internal pure returns (bytes memory) {
-        return abi.encodeWithSelector(DexFiller.BelowFloor.selector, token, floor, received);
+    /// @dev USD for what the path ends in.
+    function dexOrder(DexFiller filler, address tokenOut, uint256 floor) internal returns (StandardOrder memory) {
+        return orderFor(filler, address(usd), IN, tokenOut, floor);
     }
 }
