@@ -25,9 +25,13 @@ const modules = [
   { file: 'escrow', contract: 'Escrow', name: 'escrow' },
   { file: 'batch', contract: 'Batch', name: 'batch' },
   { file: 'quote-bond', contract: 'QuoteBond', name: 'quoteBond' },
+  { file: 'lp-account', contract: 'LpAccount', name: 'lpAccount' },
   { file: 'attestation-oracle', contract: 'AttestationOracle', name: 'attestationOracle' },
   { file: 'constant-product-filler', contract: 'ConstantProductFiller', name: 'constantProductFiller' },
   { file: 'concentrated-filler', contract: 'ConcentratedFiller', name: 'concentratedFiller' },
+  { file: 'vault-filler', contract: 'VaultFiller', name: 'vaultFiller' },
+  { file: 'peg-filler', contract: 'PegFiller', name: 'pegFiller' },
+  { file: 'wrap-filler', contract: 'WrapFiller', name: 'wrapFiller' },
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
   { file: 'dev-gas-usd', contract: 'DevGasUsd', name: 'devGasUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
@@ -35,10 +39,18 @@ const modules = [
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },
   { file: 'dev-aggregator', contract: 'DevAggregator', name: 'devAggregator' },
   { file: 'dev-pool-trader', contract: 'DevPoolTrader', name: 'devPoolTrader' },
+  { file: 'dev-cctp-transmitter', contract: 'DevCctpTransmitter', name: 'devCctpTransmitter' },
+  { file: 'dev-cctp-messenger', contract: 'DevCctpMessenger', name: 'devCctpMessenger' },
+  { file: 'dev-bridge-account', contract: 'DevBridgeAccount', name: 'devBridgeAccount' },
+  { file: 'dev-lz-endpoint', contract: 'DevLzEndpoint', name: 'devLzEndpoint' },
+  { file: 'dev-oft', contract: 'DevOft', name: 'devOft' },
+  { file: 'dev-oft-adapter', contract: 'DevOftAdapter', name: 'devOftAdapter' },
+  { file: 'dev-vault', contract: 'DevVault', name: 'devVault' },
+  { file: 'dev-psm', contract: 'DevPsm', name: 'devPsm' },
   { file: 'dev-gas-oracle', contract: 'DevGasOracle', name: 'devGasOracle' },
 ];
 
-/** What `firmquote deploy` puts on a chain. */
+/** What `firmquote deploy` and `firmquote lp account deploy` put on a chain. */
 const deployed = [
   'Escrow',
   'AttestationOracle',
@@ -46,6 +58,10 @@ const deployed = [
   'Batch',
   'ConstantProductFiller',
   'ConcentratedFiller',
+  'VaultFiller',
+  'PegFiller',
+  'WrapFiller',
+  'LpAccount',
 ];
 
 /** npm installs forge as a binary for this platform; the launcher around it is not needed. */
@@ -120,15 +136,24 @@ function standardInput({ sources, settings: { compilationTarget, ...settings } }
   };
 }
 
+/** Of forge's, those that the contract's sources need: what other contracts import is not its business. */
+const remappingsOf = ({ sources, settings }) =>
+  settings.remappings.filter((remapping) =>
+    Object.keys(sources).some((path) => path.startsWith(remapping.split('=')[1])),
+  );
+
 /**
  * Compiles a contract a second time, without forge and without the files that it does not need, and fails
  * unless the code is the same. Returns what tells the code on a chain apart.
  */
 function buildOf(contract) {
   const { bytecode, deployedBytecode, metadata } = artifact(contract);
-  const { sources, settings } = metadata;
+  const { sources } = metadata;
+  const settings = { ...metadata.settings, remappings: remappingsOf(metadata) };
   const [[file]] = Object.entries(settings.compilationTarget);
-  const { sources: files, contracts } = JSON.parse(solc.compile(JSON.stringify(standardInput(metadata))));
+  const { sources: files, contracts } = JSON.parse(
+    solc.compile(JSON.stringify(standardInput({ sources, settings }))),
+  );
   const { evm } = contracts[file][contract];
   if (
     `0x${evm.bytecode.object}` !== bytecode.object ||
@@ -254,7 +279,7 @@ const commands = {
     const checking = options.includes('--check');
     process.env.FORGE_SNAPSHOT_CHECK = String(checking);
     process.env.FORGE_SNAPSHOT_EMIT = String(!checking);
-    return forge(['test', '--match-path', 'contracts/test/Gas.t.sol']);
+    return forge(['test', '--match-path', 'contracts/test/Gas*.t.sol']);
   },
   // Coverage compiles without the optimiser, so gas says nothing there.
   coverage: () =>
@@ -265,7 +290,7 @@ const commands = {
         '--report',
         'summary',
         '--no-match-path',
-        'contracts/test/Gas.t.sol',
+        'contracts/test/Gas*.t.sol',
         '--no-match-coverage',
         'contracts/test',
       ],

@@ -260,9 +260,7 @@ export const builds = {
  "Batch": {
   "file": "contracts/src/Batch.sol",
   "settings": {
-   "remappings": [
-    "@openzeppelin/=node_modules/@openzeppelin/"
-   ],
+   "remappings": [],
    "optimizer": {
     "enabled": true,
     "runs": 100000
@@ -308,27 +306,27 @@ export const builds = {
    "libraries": {}
   },
   "runtime": {
-   "start": 343,
-   "length": 5876
+   "start": 338,
+   "length": 5920
   },
   "immutables": {
    "ESCROW": [
     173,
     231,
-    873,
-    912,
-    1200,
-    1346,
-    2395
+    805,
+    844,
+    1071,
+    2051
    ],
    "FACTORY": [
     72,
-    2618
+    2910
    ]
   },
   "sources": {
    "contracts/src/fillers/ConstantProductFiller.sol": "0xdf71e9c632b7c7e0a4b750e91052f4dd2245706f1d902b242ec4dcfec0e805d1",
-   "contracts/src/fillers/DexFiller.sol": "0xda9662d4611fd5b64e916f90dd273178353efd784dde36de76dd324b70ba1ad1",
+   "contracts/src/fillers/DexFiller.sol": "0x2f9ca2293ab4d3bd64d6c3971b95e7675bdb6cc18baf3ba04a144249ab2a1a61",
+   "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
@@ -362,27 +360,27 @@ export const builds = {
    "libraries": {}
   },
   "runtime": {
-   "start": 344,
-   "length": 6356
+   "start": 339,
+   "length": 6400
   },
   "immutables": {
    "ESCROW": [
     184,
     261,
-    903,
-    942,
-    1230,
-    1376,
-    2494
+    835,
+    874,
+    1101,
+    2260
    ],
    "FACTORY": [
     83,
-    2730
+    3022
    ]
   },
   "sources": {
    "contracts/src/fillers/ConcentratedFiller.sol": "0x8d07dc73b65de59cb825f0f32bb6e19cabdd9352746abf590ffbd36f68ce492c",
-   "contracts/src/fillers/DexFiller.sol": "0xda9662d4611fd5b64e916f90dd273178353efd784dde36de76dd324b70ba1ad1",
+   "contracts/src/fillers/DexFiller.sol": "0x2f9ca2293ab4d3bd64d6c3971b95e7675bdb6cc18baf3ba04a144249ab2a1a61",
+   "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
@@ -397,6 +395,205 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
    "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c",
    "node_modules/@openzeppelin/contracts/utils/math/SafeCast.sol": "0xc8cae21c9ae4a46e5162ff9bf5b351d6fa6a6eba72d515f3bc1bdfeda7fdf083"
+  }
+ },
+ "VaultFiller": {
+  "file": "contracts/src/fillers/VaultFiller.sol",
+  "settings": {
+   "remappings": [
+    "@openzeppelin/=node_modules/@openzeppelin/"
+   ],
+   "optimizer": {
+    "enabled": true,
+    "runs": 100000
+   },
+   "metadata": {
+    "bytecodeHash": "none",
+    "appendCBOR": false
+   },
+   "evmVersion": "cancun",
+   "libraries": {}
+  },
+  "runtime": {
+   "start": 224,
+   "length": 4778
+  },
+  "immutables": {
+   "ESCROW": [
+    82,
+    181,
+    755,
+    794,
+    1021,
+    2446
+   ]
+  },
+  "sources": {
+   "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
+   "contracts/src/fillers/VaultFiller.sol": "0x59acc531f1fe5cb33103e9d6c044a95f5d01f46f985f77284398db69f56bc979",
+   "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
+   "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
+   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC4626.sol": "0xece5cbf726293ae6be1fbfade2936f052e1b399ed395ba1e221540ab82b62628",
+   "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
+   "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
+   "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c"
+  }
+ },
+ "PegFiller": {
+  "file": "contracts/src/fillers/PegFiller.sol",
+  "settings": {
+   "remappings": [
+    "@openzeppelin/=node_modules/@openzeppelin/"
+   ],
+   "optimizer": {
+    "enabled": true,
+    "runs": 100000
+   },
+   "metadata": {
+    "bytecodeHash": "none",
+    "appendCBOR": false
+   },
+   "evmVersion": "cancun",
+   "libraries": {}
+  },
+  "runtime": {
+   "start": 382,
+   "length": 5846
+  },
+  "immutables": {
+   "ESCROW": [
+    173,
+    231,
+    805,
+    844,
+    1071,
+    3043
+   ],
+   "PSM": [
+    72,
+    1575,
+    1716,
+    1888,
+    2085,
+    2308,
+    2550,
+    3129,
+    3288
+   ]
+  },
+  "sources": {
+   "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
+   "contracts/src/fillers/PegFiller.sol": "0xaa11600e44cc54514d5dbefeec9cf771de1270556924cbcd091fad66b2876564",
+   "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
+   "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
+   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IIssuers.sol": "0xf90e2544638732588dbba3521c666c67535a9a582f074328286bd7aa43db5c2b",
+   "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
+   "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
+   "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
+   "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c"
+  }
+ },
+ "WrapFiller": {
+  "file": "contracts/src/fillers/WrapFiller.sol",
+  "settings": {
+   "remappings": [
+    "@openzeppelin/=node_modules/@openzeppelin/"
+   ],
+   "optimizer": {
+    "enabled": true,
+    "runs": 100000
+   },
+   "metadata": {
+    "bytecodeHash": "none",
+    "appendCBOR": false
+   },
+   "evmVersion": "cancun",
+   "libraries": {}
+  },
+  "runtime": {
+   "start": 225,
+   "length": 4628
+  },
+  "immutables": {
+   "ESCROW": [
+    189,
+    288,
+    857,
+    896,
+    1123,
+    2401
+   ]
+  },
+  "sources": {
+   "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
+   "contracts/src/fillers/WrapFiller.sol": "0x07126fa9a6e6ff6c50bb47a0afadae35e66ca2ed1503e34214982a033a296b2a",
+   "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
+   "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
+   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IIssuers.sol": "0xf90e2544638732588dbba3521c666c67535a9a582f074328286bd7aa43db5c2b",
+   "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
+   "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
+   "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
+   "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c"
+  }
+ },
+ "LpAccount": {
+  "file": "contracts/src/LpAccount.sol",
+  "settings": {
+   "remappings": [
+    "@openzeppelin/=node_modules/@openzeppelin/"
+   ],
+   "optimizer": {
+    "enabled": true,
+    "runs": 100000
+   },
+   "metadata": {
+    "bytecodeHash": "none",
+    "appendCBOR": false
+   },
+   "evmVersion": "cancun",
+   "libraries": {}
+  },
+  "runtime": {
+   "start": 210,
+   "length": 15120
+  },
+  "immutables": {},
+  "sources": {
+   "contracts/src/LpAccount.sol": "0x446f681196903f25e1553a8b6fd6b8982d014aac4454292ff4e27f4c50556574",
+   "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
+   "contracts/src/interfaces/IBridges.sol": "0x370e6bf5a22d8641bef50383fce99ee3600e9fe74b3bb80f34369ddcec74bc87",
+   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/ILpAccount.sol": "0xccbca5db3e90d7150984e7348cf5f5f81a9078f131061bed7885d6083712c658",
+   "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
+   "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
+   "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
+   "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
+   "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c"
   }
  }
 } as const
