@@ -146,6 +146,9 @@ export const permit2GrantCall = (
   encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
 export const depositCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
+/** From the sender's wallet into the balance of any account. */
+export const depositForCall = (account: Address, token: Address, amount: bigint): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
 export const requestWithdrawalCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
 export const withdrawCall = (token: Address, to: Address): Hex =>

@@ -1,4 +1,4 @@
-/** Decodes errors of escrow, fillers and tokens. */
+/** Decodes errors of escrow, LP account, fillers and tokens. */
 
 import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
@@ -6,6 +6,7 @@ import { attestationOracleAbi } from './abi/attestation-oracle.ts';
 import { concentratedFillerAbi } from './abi/concentrated-filler.ts';
 import { devUsdAbi } from './abi/dev-usd.ts';
 import { escrowAbi } from './abi/escrow.ts';
+import { lpAccountAbi } from './abi/lp-account.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
 // OpenZeppelin's and EIP-6093's, which many tokens share.
@@ -15,6 +16,7 @@ const ABI: Abi = [
   ...permit2Abi,
   ...concentratedFillerAbi,
   ...devUsdAbi,
+  ...lpAccountAbi,
 ].filter(({ type }) => type === 'error') as Abi;
 
 export interface Revert {

@@ -1,0 +1,39 @@
+/** Compares configured CCTP contracts with what they say of themselves: a wrong address would lose money. */
+
+import { addressToBytes32 } from '../../../domain/hex.ts';
+import { tryReadContract } from '../../evm/chain/read-contract.ts';
+import { burnLimit, type CctpPlace } from './bridge.ts';
+import { messageTransmitterAbi, tokenMessengerAbi } from './contracts.ts';
+
+/** What is wrong, in words; none when transfers can go to and come from all the others. */
+export async function cctpProblems(place: CctpPlace, others: readonly CctpPlace[]): Promise<string[]> {
+  const { chain, domain, messenger, transmitter } = place;
+  const messengerSays = { abi: tokenMessengerAbi, address: messenger };
+  const transmitterSays = { abi: messageTransmitterAbi, address: transmitter };
+  const [localDomain, version, itsTransmitter, bodyVersion, limit, ...remotes] = await Promise.all([
+    tryReadContract(chain.read, { ...transmitterSays, functionName: 'localDomain' }),
+    tryReadContract(chain.read, { ...transmitterSays, functionName: 'version' }),
+    tryReadContract(chain.read, { ...messengerSays, functionName: 'localMessageTransmitter' }),
+    tryReadContract(chain.read, { ...messengerSays, functionName: 'messageBodyVersion' }),
+    burnLimit(place).catch(() => 0n),
+    ...others.map((other) =>
+      tryReadContract(chain.read, {
+        ...messengerSays,
+        functionName: 'remoteTokenMessengers',
+        args: [other.domain],
+      }),
+    ),
+  ]);
+  const wrongRemotes = others.filter((other, at) => remotes[at] !== addressToBytes32(other.messenger));
+  return [
+    localDomain !== domain && `the transmitter is of domain ${localDomain ?? 'none'}, not ${domain}`,
+    version !== 1 && `the transmitter writes messages of version ${version ?? 'none'}, not 1`,
+    itsTransmitter?.toLowerCase() !== transmitter &&
+      `the messenger sends by the transmitter ${itsTransmitter ?? 'none'}, not ${transmitter}`,
+    bodyVersion !== 1 && `the messenger writes bodies of version ${bodyVersion ?? 'none'}, not 1`,
+    limit === 0n && `the messenger burns no token at ${place.token}`,
+    ...wrongRemotes.map(
+      (other) => `the messenger does not know ${other.messenger} on ${other.chain.chain.slug}`,
+    ),
+  ].filter((problem) => problem !== false);
+}
