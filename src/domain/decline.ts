@@ -1,5 +1,7 @@
 /** Why a solver does not quote: an answer, not an error; and the risk controls that may be the reason. */
 
+import type { UnixSeconds } from './time.ts';
+
 export const DECLINE_REASONS = [
   'pair',
   'size_above_max',
@@ -20,7 +22,7 @@ export interface Decline {
   /** Which risk control refused; for metrics and people. */
   control?: Control;
   /** Our own configuration lets no size pass: the taker cannot find one that fits. */
-  code?: 'settings';
+  code?: 'settings' | 'shadow';
   /**
    * The largest amount (of the side the request fixed, base units) that would pass, when size is the reason.
    */
@@ -30,10 +32,21 @@ export interface Decline {
 }
 
 /**
+ * A route venue's rail does not work at this hour, such as a bank on a Sunday. An LP says `standby` instead.
+ */
+export interface Closed {
+  declined: 'closed';
+  /** The first second in which it takes orders again; null when that is not known. */
+  opensAt: UnixSeconds | null;
+  /** For people and logs. */
+  detail?: string;
+}
+
+/**
  * Reads the field instead of asking `in`, which is slow for answers of many shapes: a quote asks it a dozen
  * times.
  */
-export const isDecline = (answer: object): answer is Decline =>
+export const isDecline = (answer: object): answer is Decline | Closed =>
   (answer as Partial<Decline>).declined !== undefined;
 
 /**

@@ -25,6 +25,32 @@ export function bandRoom(
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
 }
 
+/** A chain's part of an asset, in millionths: `soft` and `hard` of its target. */
+export interface ChainShare {
+  share: bigint;
+  softShare: bigint;
+  hardShare: bigint | undefined;
+}
+
+const MILLION = 1_000_000n;
+
+/** Where a chain with `available` stands that has `of` among `shares` of `total`. */
+export function chainBandOf(
+  { available, total }: { available: bigint; total: bigint },
+  { share, softShare, hardShare }: ChainShare,
+  shares: bigint,
+): { target: bigint; q: number; room: ReturnType<typeof bandRoom> } {
+  const target = fairShare(total, share, shares);
+  return {
+    target,
+    q: bandQ(available, { target, soft: (target * softShare) / MILLION }),
+    room: bandRoom(available, {
+      target,
+      hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION,
+    }),
+  };
+}
+
 export function fairShare(total: bigint, share: bigint, shares: bigint): bigint {
   return shares === 0n ? 0n : (total * share) / shares;
 }

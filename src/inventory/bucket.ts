@@ -1,6 +1,6 @@
 /** A bucket is one token on one chain: its balance and the claims on it, in base units. */
 
-import { min } from '../domain/amount.ts';
+import { divUp, min } from '../domain/amount.ts';
 import type { Address } from '../domain/hex.ts';
 
 /** What accepted orders and live quotes add to the exposure to an asset, in atto; its buckets share it. */
@@ -146,3 +146,10 @@ const TENS = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent)
 export function toAtto(amount: bigint, decimals: number): bigint {
   return decimals <= 18 ? amount * (TENS[18 - decimals] as bigint) : amount / 10n ** BigInt(decimals - 18);
 }
+
+/** Base units of a token: 1e-18 of a whole token, rounded down or up. */
+export const fromAttoDown = (atto: bigint, decimals: number): bigint =>
+  decimals <= 18 ? atto / (TENS[18 - decimals] as bigint) : atto * 10n ** BigInt(decimals - 18);
+
+export const fromAttoUp = (atto: bigint, decimals: number): bigint =>
+  decimals <= 18 ? divUp(atto, TENS[18 - decimals] as bigint) : atto * 10n ** BigInt(decimals - 18);

@@ -72,6 +72,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const chains = new Map<number, Map<string, Bucket>>();
   const clocks = new Map<number, ChainClock>();
   const assets = new Map<string, { exposure: PromisedExposure; buckets: Bucket[] }>();
+  /** By asset, 1e-18 of a whole token. */
+  const inTransit = new Map<string, bigint>();
   const counters = createCounters();
   const holds = createHoldStore(counters, {
     endedSeconds: rememberSeconds,
@@ -294,7 +296,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const known = assets.get(asset);
     if (known === undefined) return { owned: 0n, committed: 0n, quoted: 0n, total: 0n };
     const { committed, quoted } = known.exposure;
-    let owned = 0n;
+    let owned = inTransit.get(asset) ?? 0n;
     for (const bucket of known.buckets) owned += toAtto(ownedOf(bucket), bucket.decimals);
     return { owned, committed, quoted, total: owned + committed + quoted };
   }
@@ -369,6 +371,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     get live() {
       return holds.live;
     },
+    setInTransit: (asset, amount) => void inTransit.set(asset, amount),
     setLimits(next) {
       limits = next;
     },

@@ -48,11 +48,12 @@ let there: TestChain;
 let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
+let transactors: Awaited<ReturnType<typeof testTransactors>>;
 let generation = 0;
 
 async function startLp(key = operator, schema = 'lp_books'): Promise<LpNode> {
   generation += 1;
-  const transactors = await testTransactors({
+  transactors = await testTransactors({
     ...{ devnet, postgres },
     operator: key,
     owner: `books-${generation}`,
@@ -606,7 +607,7 @@ test('the admin API returns books and profit, and says what to do for unknown id
   );
   expect(table).toMatch(/WETH-USDC +\d+ +[\d,.]+/);
   expect(table).toMatch(
-    /spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 = [\d,.-]+/,
+    /spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 - rebalancing 0\.00 = [\d,.-]+/,
   );
   const [heading, ...lines] = (
     await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))
@@ -651,7 +652,7 @@ test('the admin API returns books and profit, and says what to do for unknown id
     'row,time,entry,kind,counterparty,order_id,tx_hash,block,chain,account,token,amount,base_units',
   );
   await expect(exported({ since: '1h', until: '2h' })).rejects.toThrow(/not after/);
-  await expect(exported({ counterparty: 'ada' })).rejects.toThrow(/owner or network/);
+  await expect(exported({ counterparty: 'ada' })).rejects.toThrow(/owner, bridge or network/);
   await expect(
     showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' }),
   ).rejects.toThrow(/24h, 7d, all/);
@@ -698,14 +699,14 @@ async function spentOn({ anvil, port }: TestChain): Promise<bigint> {
   const head = Number(await anvil.rpc<string>('eth_blockNumber'));
   let spent = 0n;
   for (let number = 0; number <= head; number += 1) {
-    const { transactions } = await anvil.rpc<{ transactions: { from: string; hash: `0x${string}` }[] }>(
-      'eth_getBlockByNumber',
-      [`0x${number.toString(16)}`, true],
-    );
-    for (const { from, hash } of transactions) {
+    const { transactions } = await anvil.rpc<{
+      transactions: { from: string; hash: `0x${string}`; value: `0x${string}` }[];
+    }>('eth_getBlockByNumber', [`0x${number.toString(16)}`, true]);
+    for (const { from, hash, value } of transactions) {
       if (from !== operator.address && from !== successor.address) continue;
       const receipt = await port.receipt(hash);
       spent += (receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n);
+      if (receipt?.status === 'success') spent += BigInt(value);
     }
   }
   return spent;
@@ -748,6 +749,15 @@ test('an operator key is rotated: the gas of trades before, during and after is 
   await eventually(async () => (await tradeOf(after.id))?.stage === 'finalised');
   await gasAgrees();
   expect((await tradeOf(after.id))?.gasMicros).toBeGreaterThan(0n);
+});
+
+test('value that an operator pays with a call is booked with its gas; a reverted call pays none', async () => {
+  const pay = { value: 10n ** 15n, gas: 60_000n, data: '0x' } as const;
+  await transactors.get(here.chain.id)?.submit({ ...pay, key: 'paid', to: keeper.address });
+  // The escrow takes no native currency.
+  await transactors.get(here.chain.id)?.submit({ ...pay, key: 'refused', to: here.chain.escrow });
+  await eventually(async () => (await transactors.get(here.chain.id)?.status('refused'))?.state === 'mined');
+  await gasAgrees();
 });
 
 test('books of a release that skipped the gas of a rotated-in key are completed, and nothing is booked twice', async () => {

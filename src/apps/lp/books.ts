@@ -43,9 +43,8 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     getRoute('/pnl', ({ query }) => {
       const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
       const { sinceMs, untilMs } = windowOf(query);
-      const limit = Number(query.get('limit') ?? 1_000);
-      if (by === undefined || !Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
-        throw badRequest(`Ask with by=${KEYS.join('|')} and limit=<1 to ${MOST_ROWS}>.`);
+      const limit = limitOf(query);
+      if (by === undefined) throw badRequest(`Ask with by=${KEYS.join('|')}.`);
       return node.accounts().profit({ by, sinceMs, untilMs, limit });
     }),
     getRoute('/books', async () => ({
@@ -81,10 +80,10 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       if (
         !Number.isSafeInteger(after) ||
         (last !== null && !/^\d{1,15}$/.test(last)) ||
-        (counterparty !== null && !/^(?:0x[0-9a-f]{40}|owner|network)$/.test(counterparty))
+        (counterparty !== null && !/^(?:0x[0-9a-f]{40}|owner|bridge|network)$/.test(counterparty))
       )
         throw badRequest(
-          'Ask with counterparty=<address in lower case>, owner or network, or without it; `after` and `last` are `next` and `last` of the previous answer.',
+          'Ask with counterparty=<address in lower case>, owner, bridge or network, or without it; `after` and `last` are `next` and `last` of the previous answer.',
         );
       return node
         .accounts()
@@ -93,6 +92,9 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
           { after, last: last === null ? undefined : Number(last) },
         );
     }),
+    getRoute('/books/transfers', async ({ query }) => ({
+      transfers: await node.accounts().transfers(windowOf(query), limitOf(query)),
+    })),
     getRoute('/books/:id', async ({ id }) => {
       if (!/^0x[0-9a-f]{64}$/.test(id))
         throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
@@ -101,7 +103,16 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
   ];
 }
 
-function windowOf(query: URLSearchParams): ProfitWindow {
+/** Throws `RequestError`. */
+function limitOf(query: URLSearchParams): number {
+  const limit = Number(query.get('limit') ?? 1_000);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
+    throw badRequest(`Ask with limit=<1 to ${MOST_ROWS}>.`);
+  return limit;
+}
+
+/** Throws `RequestError`. */
+export function windowOf(query: URLSearchParams): ProfitWindow {
   const sinceMs = Number(query.get('sinceMs') ?? 0);
   const until = query.get('untilMs');
   const untilMs = until === null ? null : Number(until);

@@ -16,10 +16,11 @@ import type {
   Statement,
   PositionRow,
   ProfitKey,
-  ProfitRow,
   ProfitWindow,
   StoredExplanation,
+  StoredProfit,
   TradeRecord,
+  TransferCosts,
 } from '../../ports/stores/accounting-store.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { Explanation } from '../quote-log/explain.ts';
@@ -89,7 +90,7 @@ export interface ReconciledGas {
 export interface Totals extends ProfitSums {
   realised: bigint;
   unrealised: bigint;
-  /** spread + realised + unrealised - gas - lost. */
+  /** spread + realised + unrealised - gas - lost - bridgeFees - transferGas. */
   total: bigint;
 }
 
@@ -99,6 +100,7 @@ export interface Profit extends ProfitWindow {
   rows: ShownProfitRow[];
   /** Of all trades of the window, whatever the limit of `rows`. */
   totals: Totals;
+  transfers: TransferCosts;
   positions: PositionInWindow[];
   /** Unix ms. A window that starts earlier counts from here, except that of all time; null: no such limit. */
   timedFromMs: number | null;
@@ -211,6 +213,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     accepted(award: OpenAward) {
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
+      recentQuotes.accepted(orderId);
       const record = recentQuotes.quote(orderId);
       // Acceptance time and mid are unknown when an earlier process or another replica quoted.
       const trade = tradeOf(
@@ -262,7 +265,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       positions: new Map(opening.positions.map((row) => [row.asset, row])),
       trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
       opened: new Set(ids),
-      sums: sumsOf(all.all),
+      sums: sumsOf(all),
     };
   }
 
@@ -302,14 +305,21 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
         ? [idOf.fill(made.exchange.orderId, made.place), idOf.sent(made.exchange.orderId, made.place)]
         : [],
     );
-    const known = await store.known([...facts.map(({ id }) => id), ...seen]);
+    const transferIds = facts.flatMap((fact) =>
+      'transfer' in fact && fact.transfer !== undefined ? [fact.transfer.id] : [],
+    );
+    const [known, stored] = await Promise.all([
+      store.known([...facts.map(({ id }) => id), ...seen, ...transferIds.map(idOf.departed)]),
+      store.transfers(transferIds),
+    ]);
+    const transfers = new Map(stored.map((transfer) => [transfer.id, transfer]));
     const older = await olderTrades(held, taken, facts);
     const rows = clock.monotonicMs() - takersWrittenMs >= TAKERS_EVERY_MS || stopped ? takers.changed() : [];
     const revalue = clock.monotonicMs() - revaluedMs >= REVALUE_EVERY_MS || stopped;
     if (![taken, readings, openings, rows].some(({ length }) => length > 0) && !revalue) return;
     try {
       const batch = {
-        ...fold(held, { openings, readings, notes: taken, known, older, inFlight, revalue }),
+        ...fold(held, { openings, readings, notes: taken, known, older, transfers, inFlight, revalue }),
         takers: rows,
       };
       if (!(await store.write(batch))) {
@@ -522,7 +532,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       ...sums,
       realised,
       unrealised,
-      total: sums.spread + realised + unrealised - sums.gas - sums.lost,
+      total: sums.spread + realised + unrealised - sums.gas - sums.lost - sums.bridgeFees - sums.transferGas,
     };
   }
 
@@ -598,8 +608,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       );
       await quietly();
     },
-    /** Quotes given since then that are still in memory. */
-    quotesSince: recentQuotes.quotesSince,
+    /** Quotes and declines since then that are still in memory. */
+    recentAnswers: recentQuotes.since,
     async explain(id: string) {
       const wanted = id.toLowerCase();
       const live = recentQuotes.explain(wanted);
@@ -608,7 +618,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       return [...live, ...stored.filter((each) => each.kind === 'quote' && !named.has(each.orderId))];
     },
     async profit({ by, limit, ...window }: ProfitWindow & { by: ProfitKey; limit: number }): Promise<Profit> {
-      const { rows, all, assets, timedFromMs } = await store.profit(by, window, limit);
+      const stored = await store.profit(by, window, limit);
+      const { rows, assets, transfers, timedFromMs } = stored;
       const held = window.untilMs === null ? books?.positions : undefined;
       const positions = [...new Set([...(held?.keys() ?? []), ...assets.map(({ asset }) => asset)])].map(
         (asset): PositionInWindow => {
@@ -631,8 +642,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
         ...row,
         ...(trade && { trade: showTrade(trade, infoOf) }),
       }));
-      return { ...window, by, rows: shown, totals: totalsOf(sumsOf(all), positions), positions, timedFromMs };
+      const totals = totalsOf(sumsOf(stored), positions);
+      return { ...window, by, rows: shown, totals, transfers, positions, timedFromMs };
     },
+    /** Newest first, of those that moved or cost something in the window. */
+    transfers: (window: ProfitWindow, limit: number) => store.transfersIn(window, limit),
     reconcile,
     reconcileGas,
     reconciled: () => checked,
@@ -734,7 +748,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   };
 }
 
-const sumsOf = ({ grossMicros, feesMicros, gasMicros, lostMicros, markMicros }: ProfitRow): ProfitSums => ({
+const sumsOf = ({
+  all: { grossMicros, feesMicros, gasMicros, lostMicros, markMicros },
+  transfers,
+}: Pick<StoredProfit, 'all' | 'transfers'>): ProfitSums => ({
   spread: grossMicros - feesMicros,
   fees: feesMicros,
   gas: gasMicros,
@@ -742,4 +759,6 @@ const sumsOf = ({ grossMicros, feesMicros, gasMicros, lostMicros, markMicros }: 
   markout_1s: markMicros[1] ?? 0n,
   markout_10s: markMicros[10] ?? 0n,
   markout_60s: markMicros[60] ?? 0n,
+  bridgeFees: transfers.feesMicros,
+  transferGas: transfers.gasMicros,
 });

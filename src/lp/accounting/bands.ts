@@ -3,7 +3,7 @@
 import { parseUnits } from '../../domain/amount.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { bandQ, bandRoom, fairShare } from '../../inventory/bands.ts';
+import { bandQ, bandRoom, chainBandOf } from '../../inventory/bands.ts';
 import { toAtto } from '../../inventory/bucket.ts';
 import type { Exposure, Ledger } from '../../inventory/ledger.ts';
 import { ten } from '../../pricing/rational.ts';
@@ -162,21 +162,10 @@ export function createBands(
     }
     const place = own && want?.places.get(chainId);
     if (place === undefined || want === undefined) return undefined;
-    const { slug, share, softShare, hardShare, costBps } = place;
-    const target = fairShare(total, share, want.shares);
-    const room = bandRoom(available, {
-      target,
-      hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION,
-    });
+    const { slug, costBps } = place;
     return {
-      chainId,
-      slug,
-      available,
-      held,
-      target,
-      q: bandQ(available, { target, soft: (target * softShare) / MILLION }),
-      room,
-      costBps,
+      ...{ chainId, slug, available, held, costBps },
+      ...chainBandOf({ available, total }, place, want.shares),
     };
   }
 
@@ -259,7 +248,6 @@ export function createBands(
   };
 }
 
-const MILLION = 1_000_000n;
 const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
 
 const chainBand = (place: ChainPosition | undefined): ChainBand | undefined =>

@@ -12,6 +12,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { GasCursor, JournalCursor } from '../../ports/stores/accounting-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
+import type { StoredTransfer } from '../../ports/stores/transfers.ts';
 import type { TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import {
@@ -25,6 +26,7 @@ import {
 import { ordersOfKey } from '../settlement/step-key.ts';
 import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
+import { createTransferSteps, type TransferSources } from './transfers/recognise.ts';
 
 export interface ReaderDeps {
   awards: Pick<LpStore, 'award'>;
@@ -36,7 +38,8 @@ export interface ReaderDeps {
   nativeSymbol(chainId: number): string;
   routes(): Routes;
   /** The operators' transactions; without them the books have no gas costs. */
-  transactions: Pick<TxStore, 'slotsFrom' | 'signers'> | undefined;
+  transactions: Pick<TxStore, 'slotsFrom' | 'signers' | 'keyOf'> | undefined;
+  transfers: TransferSources['transfers'];
   clock: Clock;
   log: Log;
 }
@@ -58,9 +61,20 @@ export interface Reading {
         place: FactPlace;
         order: StandardOrder | undefined;
       }
+    | { kind: 'departed'; transfer: StoredTransfer; money: Money; place: FactPlace }
+    | {
+        kind: 'arrived' | 'returned';
+        transfer: StoredTransfer;
+        /** What left the source, and where. */
+        left: Money & { block: bigint };
+        money: Money;
+        place: FactPlace;
+        logIndex: number;
+      }
     | { kind: 'owner'; money: Money; place: FactPlace; logIndex: number }
     | (Gas & {
         kind: 'gas';
+        transfer?: StoredTransfer;
         /** Whose balance the previous release took the gas of every operator from. */
         payer: Address;
       })
@@ -96,6 +110,10 @@ const RECEIPTS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
 
+/** Wei that the call took with it, such as the fee of a bridge: a cost of the network like gas. */
+const valuePaid = ({ value, attempts }: TxSlot, { txHash, status }: Receipt): bigint =>
+  status === 'success' && !attempts.find(({ hash }) => hash === txHash)?.noop ? value : 0n;
+
 export function createChainReader(deps: ReaderDeps, { account, operator, tokens, maxBlocks }: ReaderOptions) {
   const { chains, clock, log } = deps;
   const described = new Map([...chains].map(([chainId, { chain }]) => [chainId, chain]));
@@ -104,6 +122,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     max: MOST_EXCHANGES,
   });
 
+  const steps = createTransferSteps(deps);
   const trusted = new Set<number>();
   /** Of each chain, by their first use; the running operator included. */
   const operators = new Map<number, readonly Address[]>();
@@ -238,16 +257,44 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         // An event before the token's opening entry is already in the opening balance.
         if (event.account !== account || amount === 0n || !opened.has(idOf.opening(place.chainId, token)))
           return;
-        return void facts.push({
-          id: idOf.owner(place, event.logIndex),
-          kind: 'owner',
-          money: { chainId: place.chainId, token, amount },
-          place,
-          logIndex: event.logIndex,
-        });
+        const money = { chainId: place.chainId, token, amount };
+        const transferred = await transferFact(money, place, event.logIndex);
+        return void facts.push(
+          transferred ?? {
+            ...{ id: idOf.owner(place, event.logIndex), kind: 'owner' },
+            ...{ money, place, logIndex: event.logIndex },
+          },
+        );
       }
       default:
     }
+  }
+
+  /** undefined: the owner moved it. */
+  async function transferFact(
+    money: Money,
+    place: FactPlace,
+    logIndex: number,
+  ): Promise<Reading['facts'][number] | undefined> {
+    const found = await steps.ofTransaction(place.chainId, place.txHash);
+    if (found === undefined) return undefined;
+    const { transfer, step, signer } = found;
+    // The mover's first transaction: its gas account is opened at the next pass.
+    if (operators.get(place.chainId)?.includes(signer) === false) operators.delete(place.chainId);
+    const { id, facts } = transfer;
+    if (step === 'withdraw' && money.amount < 0n)
+      return {
+        ...{ id: idOf.departed(id), kind: 'departed', transfer, place },
+        money: { ...money, amount: -money.amount },
+      };
+    const left = facts.find((fact) => fact.kind === 'withdrawn');
+    const arrives = step === 'deposit';
+    if (!(arrives || step === 'give_back') || money.amount < 0n || left === undefined) return undefined;
+    return {
+      ...(arrives ? { id: idOf.arrived(id), kind: 'arrived' } : { id: idOf.returned(id), kind: 'returned' }),
+      ...{ transfer, money, place, logIndex },
+      left: { ...transfer.move.from, amount: left.amount, block: left.blockNumber },
+    };
   }
 
   /** Nonces are mined in order, so all transactions below the first unfinal one are booked once. */
@@ -283,7 +330,8 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         txHash: receipt.txHash,
         atMs: clock.nowMs(),
       };
-      const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee;
+      const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee + valuePaid(slot, receipt);
+      const transfer = (await steps.ofKey(slot.key))?.transfer;
       const orderIds = ordersOfKey(slot.key);
       const bearers = orderIds.length === 0 ? [null] : orderIds;
       const each = wei / BigInt(bearers.length);
@@ -296,6 +344,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
           place,
           share,
           orderId,
+          ...(transfer && { transfer, transferId: transfer.id }),
           operator: from.operator,
           before: receipt.blockNumber <= from.block,
           payer: operators.get(chainId)?.[0] ?? operator,

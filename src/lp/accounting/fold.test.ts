@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { TradeRecord } from '../../ports/stores/accounting-store.ts';
 import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
-import { type Books, createFolder, type Note, type Pass } from './fold.ts';
+import { type Books, createFolder, NO_PROFIT, type Note, type Pass } from './fold.ts';
 import type { Reading } from './chain-reader.ts';
 import { positionViewOf } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
@@ -69,7 +69,7 @@ beforeEach(() => {
     positions: new Map(),
     trades: new Map(),
     opened: new Set(),
-    sums: { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n },
+    sums: { ...NO_PROFIT },
   };
   take({
     openings: [1, 2].map((chainId) => ({
@@ -92,6 +92,7 @@ const take = (pass: Partial<Pass>) =>
     notes: [],
     known: new Set(),
     older: new Map(),
+    transfers: new Map(),
     inFlight: [],
     revalue: false,
     ...pass,

@@ -10,6 +10,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
+  BookedTransfer,
   GasCursor,
   JournalBatch,
   JournalCursor,
@@ -20,6 +21,7 @@ import type {
   TradeRecord,
   TradeStage,
 } from '../../ports/stores/accounting-store.ts';
+import type { StoredTransfer } from '../../ports/stores/transfers.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import { explainQuote } from '../quote-log/explain.ts';
 import { type Exchange, idOf, type AccountingLedger, type FactPlace, type NativeMoney } from './ledger.ts';
@@ -35,6 +37,13 @@ import {
   valueUnpriced,
 } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
+import {
+  begunTransfer,
+  departedTransfer,
+  endedTransfer,
+  inUnitsOf,
+  withTransferGas,
+} from './transfers/booked.ts';
 import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
 export type Note =
@@ -45,7 +54,7 @@ export type Note =
   | { kind: 'adjusted'; money: Money | NativeMoney; block: bigint; atMs: number }
   | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
 
-/** Millionths of USD, over trades whose fill is final. */
+/** Millionths of USD, over trades whose fill is final, and over transfers. */
 export interface ProfitSums {
   /** Input at mid less fees less output at mid, at acceptance. */
   spread: bigint;
@@ -55,7 +64,17 @@ export interface ProfitSums {
   markout_1s: bigint;
   markout_10s: bigint;
   markout_60s: bigint;
+  /** What bridges kept, and gas of transfers between chains. */
+  bridgeFees: bigint;
+  transferGas: bigint;
 }
+
+type TradeSums = Omit<ProfitSums, 'bridgeFees' | 'transferGas'>;
+
+export const NO_PROFIT: Readonly<ProfitSums> = {
+  ...{ spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n },
+  ...{ bridgeFees: 0n, transferGas: 0n },
+};
 
 const SUMS = [
   'spread',
@@ -65,7 +84,7 @@ const SUMS = [
   'markout_1s',
   'markout_10s',
   'markout_60s',
-] as const satisfies readonly (keyof ProfitSums)[];
+] as const satisfies readonly (keyof TradeSums)[];
 
 export interface Books {
   journal: AccountingLedger;
@@ -98,6 +117,8 @@ export interface Pass {
   notes: readonly Note[];
   known: ReadonlySet<string>;
   older: ReadonlyMap<Bytes32, TradeRecord>;
+  /** As stored, of the transfers that the facts are of. */
+  transfers: ReadonlyMap<string, BookedTransfer>;
   /** Fills from before the books were opened that are not claimed yet. */
   inFlight: readonly Exchange[];
   /** Values every position again, so that the change of its value is known by time. */
@@ -110,8 +131,11 @@ export interface Batch extends JournalBatch {
   gas: GasCursor[];
   trades: TradeRecord[];
   positions: PositionRow[];
+  transfers: BookedTransfer[];
   explanations: StoredExplanation[];
 }
+
+type EndOfTransfer = Extract<Reading['facts'][number], { kind: 'arrived' | 'returned' }>;
 
 const DEAD: ReadonlySet<TradeStage> = new Set<TradeStage>(['finalised', 'failed', 'lost']);
 const MOST_TRADES = 50_000;
@@ -166,7 +190,8 @@ export function createFolder(deps: FoldDeps) {
     };
   }
 
-  function fold(held: Books, { openings, readings, notes, known, older, inFlight, revalue }: Pass): Batch {
+  function fold(held: Books, pass: Pass): Batch {
+    const { openings, readings, notes, known, older, inFlight, revalue } = pass;
     const { journal, positions, cursors, gas, began, opened, sums } = held;
     const batch: Batch = {
       entries: [],
@@ -174,11 +199,13 @@ export function createFolder(deps: FoldDeps) {
       gas: [],
       trades: [],
       positions: [],
+      transfers: [],
       takers: [],
       explanations: [],
     };
     const touched = new Map<Bytes32, TradeRecord>();
     const shifted = new Set<string>();
+    const moved = new Map<string, BookedTransfer>();
 
     const tradeOfId = (orderId: Bytes32): TradeRecord | undefined =>
       touched.get(orderId) ?? held.trades.get(orderId) ?? older.get(orderId);
@@ -213,6 +240,59 @@ export function createFolder(deps: FoldDeps) {
     function reachGas(cursor: GasCursor): void {
       gas.set(gasKey(cursor), cursor);
       batch.gas.push(cursor);
+    }
+
+    function putTransfer(of: StoredTransfer, change: (booked: BookedTransfer) => BookedTransfer): void {
+      const asset = infoOf(of.move.from)?.symbol ?? of.move.from.token;
+      const was = moved.get(of.id) ?? pass.transfers.get(of.id) ?? begunTransfer(of, asset, described);
+      const now = change(was);
+      sums.bridgeFees += now.feeMicros - was.feeMicros;
+      sums.transferGas += now.gasMicros - was.gasMicros;
+      moved.set(of.id, now);
+    }
+    const tokensOf = (money: Money) => {
+      const info = infoOf(money);
+      return { amount: money.amount, decimals: info?.decimals ?? 0, price: info && deps.usd(info.symbol) };
+    };
+    /** Whether the departure is in the books, or will be when its chain is read. */
+    function hasLeft({ id }: StoredTransfer, left: Money & { block: bigint }): boolean {
+      const cursor = cursors.get(left.chainId);
+      const unread =
+        opened.has(idOf.opening(left.chainId, left.token)) && (cursor?.block ?? left.block) < left.block;
+      return unread || known.has(idOf.departed(id)) || moved.get(id)?.departedAtMs != null;
+    }
+    function ends({ kind, transfer, left, money, place, logIndex }: EndOfTransfer): void {
+      // It left before the books were opened: for them it comes from the owner.
+      if (!hasLeft(transfer, left)) {
+        batch.entries.push(...journal.owner(money, place, logIndex));
+        return void ownerMoves(money);
+      }
+      const [from, to] = [tokensOf(left), tokensOf(money)];
+      const expected = inUnitsOf(left.amount, from.decimals, to.decimals);
+      const posted =
+        kind === 'arrived'
+          ? journal.arrived(
+              {
+                transferId: transfer.id,
+                asset: infoOf(left)?.symbol ?? left.token,
+                left,
+                got: money,
+                expected,
+              },
+              place,
+            )
+          : journal.returned(transfer.id, left, money.amount, place);
+      batch.entries.push(...posted);
+      if (posted.length === 0) return;
+      // In 1e-18, because the two chains may count in different units.
+      const fee = attoOf(left.amount, from.decimals) - attoOf(money.amount, to.decimals);
+      const [size, price] = [fee < 0n ? -fee : fee, deps.usd(infoOf(money)?.symbol ?? '')];
+      const micros = price === undefined ? 0n : valueOf(size, price);
+      shift(money, (position) => applyTrade(position, -fee, micros));
+      const feeMicros = fee < 0n ? -micros : micros;
+      putTransfer(transfer, (booked) =>
+        endedTransfer(booked, { stage: kind, ended: money.amount, feeMicros, atMs: place.atMs }),
+      );
     }
 
     for (const { cursor, balances, native, heir, fresh } of openings) {
@@ -345,10 +425,24 @@ export function createFolder(deps: FoldDeps) {
             batch.entries.push(...journal.owner(fact.money, fact.place, fact.logIndex));
             ownerMoves(fact.money);
             break;
+          case 'departed': {
+            const { transfer, money, place } = fact;
+            const posted = journal.departed(transfer.id, money, place);
+            batch.entries.push(...posted);
+            if (posted.length > 0)
+              putTransfer(transfer, (booked) => departedTransfer(booked, tokensOf(money), place.atMs));
+            break;
+          }
+          case 'arrived':
+          case 'returned':
+            ends(fact);
+            break;
           case 'gas': {
             const posted = journal.spent(fact);
             batch.entries.push(...posted);
             const price = deps.native(fact.place.chainId);
+            if (fact.transfer !== undefined && posted.length > 0)
+              putTransfer(fact.transfer, (booked) => withTransferGas(booked, fact.wei, price));
             const trade = fact.orderId === null ? undefined : tradeOfId(fact.orderId);
             if (trade !== undefined && posted.length > 0 && price !== undefined)
               put({ ...trade, gasMicros: trade.gasMicros + usdMicrosOf(fact.wei, 18, price) });
@@ -382,6 +476,7 @@ export function createFolder(deps: FoldDeps) {
       }
     }
     for (const symbol of shifted) batch.positions.push(positions.get(symbol) ?? emptyPosition(symbol));
+    batch.transfers.push(...moved.values());
     for (const trade of touched.values()) {
       batch.trades.push(trade);
       held.trades.set(trade.orderId, trade);
@@ -402,9 +497,8 @@ export function forget({ trades }: Books): void {
   }
 }
 
-function shareOf(trade: TradeRecord | undefined): ProfitSums {
-  if (trade === undefined)
-    return { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n };
+function shareOf(trade: TradeRecord | undefined): TradeSums {
+  if (trade === undefined) return NO_PROFIT;
   const { counted, earnedMicros, paidMicros, feesMicros, gasMicros, stage, marks } = trade;
   const mark = (horizon: Horizon): bigint => (counted ? markMicros(paidMicros, marks[horizon]) : 0n);
   return {

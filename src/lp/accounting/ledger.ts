@@ -9,13 +9,17 @@
  *  assets:inventory balance in the escrow at the last final block, equal to the contract's own number
  *  assets:outbound fills that are mined and may still be reorganised away (0 or negative)
  *  assets:receivable inputs that the escrow owes for fills
+ *  assets:in-transit what left the escrow for another chain and has neither arrived there nor come back
  *  assets:gas:<operator> of every operator ever used: its native opening balance less gas burnt
  *  equity:owner deposits (credit) and withdrawals, opening balances included
  *  equity:adjustment differences that an operator booked because no event explains them
+ *  transfer:<asset> what left one chain (debit) and what it is there on the other (credit)
  *  trading:<pair> inputs received (credit) and outputs given (debit)
  *  expense:platform-fee part of the input that the escrow kept for the platform
  *  expense:relay-fee part of the input that the escrow kept for the relayer
  *  expense:gas fills, proofs and claims by their receipts, reverted ones included
+ *  expense:bridge-fee what bridges kept of transfers
+ *  expense:transfer-gas transactions of transfers, with what bridges took in native currency
  *  expense:lost inputs of orders that were filled and refunded all the same
  *
  * A debit is positive. A difference is reported until an operator books it; nothing is adjusted
@@ -39,15 +43,27 @@ export interface Exchange {
   relayFee: bigint;
 }
 
-/** What a transaction of an operator cost, or one order's share of it. */
+/** What a transaction of an operator cost, its value included, or one order's share of it. */
 export interface Gas {
   wei: bigint;
   place: FactPlace;
   share: number;
   orderId: Bytes32 | null;
+  /** Of the transfer between chains that the transaction was a step of. */
+  transferId?: string;
   operator: Address;
   /** Mined before the operator's opening balance, so the owner had put in that much more. */
   before: boolean;
+}
+
+/** A transfer whose money has arrived: positive amounts, of the source and of the destination. */
+export interface Arrival {
+  transferId: string;
+  asset: string;
+  left: Money;
+  got: Money;
+  /** `left` in base units of the destination. */
+  expected: bigint;
 }
 
 export interface FactPlace {
@@ -61,6 +77,8 @@ export interface FactPlace {
 const INVENTORY = 'assets:inventory';
 const OUTBOUND = 'assets:outbound';
 const RECEIVABLE = 'assets:receivable';
+const IN_TRANSIT = 'assets:in-transit';
+const BRIDGE_FEE = 'expense:bridge-fee';
 /** Of releases that kept one account for all operators of a chain. They may still write it beside us. */
 const GAS_OF_ALL = 'assets:gas';
 const gasOf = (operator: Address) => `${GAS_OF_ALL}:${operator}`;
@@ -89,6 +107,10 @@ export const idOf = {
   credit: (orderId: Bytes32, at: Mined) => `credit:${orderId}:${factOf(at)}`,
   refund: (orderId: Bytes32, at: Mined) => `refund:${orderId}:${factOf(at)}`,
   owner: (at: Mined, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
+  /** Once for each transfer: the store of transfers knows no second one of a step. */
+  departed: (transferId: string) => `departed:${transferId}`,
+  arrived: (transferId: string) => `arrived:${transferId}`,
+  returned: (transferId: string) => `returned:${transferId}`,
   /** `share`: which of the orders that one transaction proved together. */
   gas: (chainId: number, at: Mined, share = 0) =>
     `gas:${chainId}:${factOf(at)}${share === 0 ? '' : `:${share}`}`,
@@ -303,6 +325,44 @@ export function createAccountingLedger({
         orderId: null,
         postings: [on(INVENTORY, money, money.amount), on(OWNER, money, -money.amount)],
       }),
+    /** A transfer took `money` (positive) out of the escrow. */
+    departed: (transferId: string, money: Money, place: FactPlace) =>
+      post({
+        ...at(place),
+        id: idOf.departed(transferId),
+        kind: 'departed',
+        orderId: null,
+        postings: [on(INVENTORY, money, -money.amount), on(IN_TRANSIT, money, money.amount)],
+      }),
+    arrived({ transferId, asset, left, got, expected }: Arrival, place: FactPlace) {
+      const through = `transfer:${asset}`;
+      return post({
+        ...at(place),
+        id: idOf.arrived(transferId),
+        kind: 'arrived',
+        orderId: null,
+        postings: [
+          on(IN_TRANSIT, left, -left.amount),
+          on(through, left, left.amount),
+          on(through, got, -expected),
+          on(BRIDGE_FEE, got, expected - got.amount),
+          on(INVENTORY, got, got.amount),
+        ],
+      });
+    },
+    /** The bridge refused: what left is back in the escrow of its own chain. */
+    returned: (transferId: string, left: Money, got: bigint, place: FactPlace) =>
+      post({
+        ...at(place),
+        id: idOf.returned(transferId),
+        kind: 'returned',
+        orderId: null,
+        postings: [
+          on(IN_TRANSIT, left, -left.amount),
+          on(BRIDGE_FEE, left, left.amount - got),
+          on(INVENTORY, left, got),
+        ],
+      }),
     adjusted(money: Money | NativeMoney, block: bigint, atMs: number) {
       const { chainId, token, amount } = money;
       return post({
@@ -316,7 +376,7 @@ export function createAccountingLedger({
         ],
       });
     },
-    spent({ wei, place, share, orderId, operator, before }: Gas) {
+    spent({ wei, place, share, orderId, transferId, operator, before }: Gas) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({
         ...at(place),
@@ -324,7 +384,11 @@ export function createAccountingLedger({
         kind: 'gas',
         orderId,
         postings: [
-          { account: 'expense:gas', ...native, amount: wei },
+          {
+            account: transferId === undefined ? 'expense:gas' : 'expense:transfer-gas',
+            ...native,
+            amount: wei,
+          },
           { account: before ? OWNER : gasOf(operator), ...native, amount: -wei },
         ],
       });

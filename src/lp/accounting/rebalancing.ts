@@ -1,6 +1,6 @@
 /**
- * Looks every few seconds at where inventory lies and advises which of it to move. Only the owner can
- * withdraw and move it.
+ * Looks every few seconds at where inventory lies and advises which of it to move. Moving it is for the
+ * owner, or for the mover of an `LpAccount`.
  */
 
 import { formatUnits } from '../../domain/amount.ts';

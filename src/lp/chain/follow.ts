@@ -19,6 +19,7 @@ import { hasEnded } from '../../inventory/hold-state.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor } from '../../ports/stores/lp-store.ts';
+import type { RecognisedStep } from '../accounting/transfers/recognise.ts';
 import type { ChainSighting } from '../quote-log/quote-events.ts';
 
 /** Notifications about a chain. The ledger has been updated before each of them. */
@@ -32,8 +33,8 @@ export interface FollowListener {
   /** Final. */
   finalised(orderId: Bytes32, seen: ChainSighting): void;
   refunded(orderId: Bytes32): void;
-  /** A final deposit (positive) or withdrawal (negative) of the account. Sent once. */
-  moved(money: Money, id: string): void;
+  /** Final, sent once: a deposit (positive) or withdrawal (negative), by the owner or by a transfer. */
+  moved(money: Money, id: string, step: RecognisedStep | undefined): void;
   operator(allowed: boolean): void;
   /** The account's bond has paid a claim; final. Sent once. */
   bondPaid?(token: Address, claim: BondClaim): void;
@@ -54,6 +55,8 @@ interface FollowDeps {
   /** Adds a hold that only the chain shows; false when the order is not of this LP. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
+  /** The transfer whose step a movement of the account is; undefined: the owner's. */
+  recognise?(chainId: number, txHash: Hex): Promise<RecognisedStep | undefined>;
 }
 
 /** Enough unless dozens of orders open per second. */
@@ -71,7 +74,7 @@ const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
 };
 
 export function createFollower(
-  { port, ledger, log, listener, restore, learn }: FollowDeps,
+  { port, ledger, log, listener, restore, learn, recognise }: FollowDeps,
   { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number },
   start: ChainCursor,
 ) {
@@ -84,6 +87,8 @@ export function createFollower(
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
+  /** Of final movements, by transaction, read before the events are applied. */
+  let recognised: ReadonlyMap<Hex, RecognisedStep> = new Map();
   /** Blocks read again for a missing event: all endpoints are asked up to here. */
   let doubtedTo = -1n;
   /** Unfinal events by id, with what to undo if a fill disappears. */
@@ -224,7 +229,10 @@ export function createFollower(
     }
   }
 
-  function applyTransfer({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
+  function applyTransfer(
+    { token, amount, txHash }: Extract<EscrowEvent, { kind: 'ledger' }>,
+    id: string,
+  ): void {
     touched.add(token);
     if (amount === 0n) return;
     const place = { id, chainId: chain.id, token };
@@ -238,7 +246,7 @@ export function createFollower(
       { chain: chain.slug, amount: formatTokens(amount, tokenOrAddress(chain, token)) },
       'deposit or withdrawal of the account',
     );
-    listener.moved({ chainId: chain.id, token, amount }, id);
+    listener.moved({ chainId: chain.id, token, amount }, id, recognised.get(txHash));
   }
 
   /** The nonce is used and final: no other order under it can execute. */
@@ -249,6 +257,20 @@ export function createFollower(
     for (const orderId of ledger.ordersOfNonce(group))
       if (orderId !== winner && !standing.includes(orderId as Bytes32))
         ledger.apply({ type: 'released', orderId });
+  }
+
+  async function recogniseMoves(
+    events: readonly EscrowEvent[],
+    final: bigint,
+  ): Promise<ReadonlyMap<Hex, RecognisedStep>> {
+    const found = new Map<Hex, RecognisedStep>();
+    for (const event of events) {
+      const isMove = event.kind === 'ledger' && event.account === account && event.amount !== 0n;
+      if (!isMove || event.blockNumber > final || event.blockNumber <= cursor.block) continue;
+      const step = await recognise?.(chain.id, event.txHash);
+      if (step !== undefined) found.set(event.txHash, step);
+    }
+    return found;
   }
 
   /** Nonces still unused on chain: after a sponsor payment the other orders of the user stay executable. */
@@ -289,6 +311,7 @@ export function createFollower(
         );
         if (unknown.length > 0) await learn(unknown);
       }
+      recognised = await recogniseMoves(events, final);
       applyEvents(events, final, to, await unusedBy(events, final));
       if (to === head.number) undoMissingInherited();
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };

@@ -13,7 +13,7 @@ interface PumpDeps {
   spending: Spending;
   port: Pick<ChainPort, 'chain' | 'head' | 'onHead'>;
   follower: Pick<Follower, 'scan'>;
-  reconciler: Reconciler;
+  reconciler: Pick<Reconciler, 'check' | 'undecided'>;
   log: Log;
 }
 

@@ -22,11 +22,14 @@ export function createReconciler(
     tokens,
     everyMs,
     open = [],
+    reserved = [],
   }: {
     account: Address;
     tokens: readonly Address[];
     everyMs: number;
     open?: readonly { id: string; token: Address; amount: bigint }[];
+    /** For transfers of earlier processes. */
+    reserved?: readonly { id: string; token: Address; amount: bigint }[];
   },
 ) {
   const { port } = follower;
@@ -36,6 +39,11 @@ export function createReconciler(
     open.map(({ token, id, amount }) => [token, { id, amount }]),
   );
   const asked = new Set<Address>(tokens);
+  /** As the chain showed last: what is requested, and deliveries that will be paid out by themselves. */
+  const seen = new Map<Address, { requested: bigint; deferred: bigint }>(
+    open.map(({ token, amount }) => [token, { requested: amount, deferred: 0n }]),
+  );
+  const reservations = new Map<string, { token: Address; amount: bigint; leftIn: bigint | undefined }>();
   let agreed: ChainCursor = follower.cursor();
   let rewound = false;
   /** The last comparison found a difference, and the events are to be read again before it counts. */
@@ -53,9 +61,23 @@ export function createReconciler(
       port.ledgerDeferred(account, token, at.block),
     ]);
     const now = follower.time();
-    const amount =
-      max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n) +
-      max(...deferred);
+    seen.set(token, {
+      requested: max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n),
+      deferred: max(...deferred),
+    });
+    count(token);
+  }
+
+  /** A request is for what is reserved: of the two the larger one counts. */
+  function goneOf(token: Address): bigint {
+    const { requested, deferred } = seen.get(token) ?? { requested: 0n, deferred: 0n };
+    return max(requested, reservedOf(token)) + deferred;
+  }
+  const reservedOf = (token: Address): bigint =>
+    [...reservations.values()].reduce((sum, each) => (each.token === token ? sum + each.amount : sum), 0n);
+
+  function count(token: Address): void {
+    const amount = goneOf(token);
     const known = requests.get(token);
     if (amount === (known?.amount ?? 0n)) return;
     if (known !== undefined)
@@ -63,13 +85,30 @@ export function createReconciler(
     requests.delete(token);
     if (amount === 0n) return;
     // Unique across processes: the ledger ignores an id that it has seen.
-    const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
+    const id = `request:${follower.cursor().hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
     requests.set(token, { id, amount });
     ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
     log.warn(
       { chain: slug, amount: shown(token, amount) },
       'a withdrawal is pending: its amount is no longer quoted',
     );
+  }
+
+  function restore(id: string, token: Address, amount: bigint): void {
+    const known = reservations.get(id);
+    if (known?.amount === amount && known.leftIn === undefined) return;
+    reservations.set(id, { token, amount, leftIn: undefined });
+    count(token);
+  }
+
+  /** What left the ledger is let go once its balance here no longer has it. */
+  function letGo(): void {
+    const { block } = follower.cursor();
+    for (const [id, { token, leftIn }] of reservations)
+      if (leftIn !== undefined && leftIn <= block) {
+        reservations.delete(id);
+        count(token);
+      }
   }
 
   async function balance(token: Address, at: ChainCursor): Promise<boolean> {
@@ -94,6 +133,7 @@ export function createReconciler(
 
   /** Compares the touched tokens, and periodically all tokens. Call between scans. */
   async function check(): Promise<void> {
+    letGo();
     for (const token of follower.takeTouched()) asked.add(token);
     const nowMs = clock.monotonicMs();
     const all = lastMs === undefined || nowMs - lastMs >= everyMs || rewound;
@@ -126,5 +166,28 @@ export function createReconciler(
     rewound = !agree;
   }
 
-  return { check, undecided: () => undecided };
+  for (const { id, token, amount } of reserved) restore(id, token, amount);
+
+  return {
+    check,
+    undecided: () => undecided,
+    /** For a transfer: reserves what is free, or returns false and changes nothing. Idempotent per id. */
+    reserve(id: string, token: Address, amount: bigint): boolean {
+      if (reservations.has(id)) return true;
+      const { requested, deferred } = seen.get(token) ?? { requested: 0n, deferred: 0n };
+      const more = max(requested, reservedOf(token) + amount) + deferred - goneOf(token);
+      if (more > (ledger.bucket(chainId, token)?.free ?? -1n)) return false;
+      restore(id, token, amount);
+      return true;
+    },
+    restore,
+    /** The money left in block `leftIn`; undefined: it stays and is free again. */
+    release(id: string, leftIn: bigint | undefined): void {
+      const known = reservations.get(id);
+      if (known === undefined) return;
+      if (leftIn === undefined) reservations.delete(id);
+      else known.leftIn = leftIn;
+      if (leftIn === undefined) count(known.token);
+    },
+  };
 }

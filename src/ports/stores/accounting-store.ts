@@ -27,6 +27,9 @@ export interface JournalEntry {
     | 'owner'
     | 'gas'
     | 'transfer'
+    | 'departed'
+    | 'arrived'
+    | 'returned'
     | 'adjustment';
   atMs: number;
   orderId: Bytes32 | null;
@@ -92,6 +95,28 @@ export interface PositionRow {
   unrealisedMicros: bigint | null;
 }
 
+/** A transfer between chains as the books have it: what it moved, and what it cost. */
+export interface BookedTransfer {
+  id: string;
+  asset: string;
+  /** Slugs. */
+  fromChain: string;
+  toChain: string;
+  bridge: string;
+  /** `begun`: only gas so far. */
+  stage: 'begun' | 'departed' | 'arrived' | 'returned';
+  /** Base units of the source, and of the chain where it ended; 0 until then. */
+  departed: bigint;
+  ended: bigint;
+  /** Unix ms when booked. */
+  departedAtMs: number | null;
+  endedAtMs: number | null;
+  /** Millionths of USD when booked: what left, what the bridge kept, gas with the bridge's native fee. */
+  movedMicros: bigint;
+  feeMicros: bigint;
+  gasMicros: bigint;
+}
+
 export interface TakerMarks {
   key: string;
   means: readonly number[];
@@ -150,6 +175,8 @@ export interface JournalBatch {
   /** Replaced by orderId. */
   trades: readonly TradeRecord[];
   positions: readonly PositionRow[];
+  /** Replaced by id. */
+  transfers: readonly BookedTransfer[];
   takers: readonly TakerMarks[];
   explanations: readonly StoredExplanation[];
 }
@@ -183,7 +210,7 @@ export interface ProfitTrade extends Pick<
 
 /** Entries in a window, of one counterparty or of all. */
 export interface Statement extends ProfitWindow {
-  /** A taker's address, 'owner' or 'network' (gas of no order); null: everybody. */
+  /** A taker's address, 'owner', 'bridge' (transfers) or 'network' (gas of no order); null: everybody. */
   counterparty: string | null;
 }
 
@@ -198,10 +225,22 @@ export interface ProfitWindow {
   untilMs: number | null;
 }
 
+/** Transfers between chains in a window, in millionths of USD. */
+export interface TransferCosts {
+  /** That ended in the window, and what they moved. */
+  transfers: number;
+  movedMicros: bigint;
+  /** Sum over them, from leaving one escrow until entering another. */
+  underWayMs: number;
+  feesMicros: bigint;
+  gasMicros: bigint;
+}
+
 export interface StoredProfit {
   rows: ProfitRow[];
   /** Of all trades of the window, whatever the limit. */
   all: ProfitRow;
+  transfers: TransferCosts;
   /** What the figures of a position changed by, in millionths of USD. */
   assets: { asset: string; realised: bigint; unrealised: bigint; owner: bigint }[];
   /** Unix ms since when the books know the time of every figure; null: from their opening on. */
@@ -223,6 +262,9 @@ export interface JournalStore {
   /** false, and nothing written, once another process has taken over. Throws when an entry exists already. */
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
+  transfers(ids: readonly string[]): Promise<BookedTransfer[]>;
+  /** Newest first, of those with an amount in the window. */
+  transfersIn(window: ProfitWindow, limit: number): Promise<BookedTransfer[]>;
   /** Trades newest first, otherwise largest volume first. */
   profit(by: ProfitKey, window: ProfitWindow, limit: number): Promise<StoredProfit>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;

@@ -33,6 +33,11 @@ export const CRASH_POINTS = [
   'before_filled',
   /** LP: its fill is mined and recorded, and the claim is not made. */
   'filled',
+  /** LP: a transfer between chains is about to be stored; nothing was sent for it. */
+  'before_transfer',
+  /** LP: a step of a transfer is final and about to be recorded, or was recorded just now. */
+  'before_fact',
+  'after_fact',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
@@ -115,7 +120,7 @@ export function crashingVenue(ground: VenueGround, reached: Reached): VenueGroun
 }
 
 export function crashingLp(ground: LpGround, reached: Reached): LpGround {
-  const { store, transactions, chains } = ground;
+  const { store, transactions, chains, transfers } = ground;
   return {
     ...ground,
     store: {
@@ -129,6 +134,19 @@ export function crashingLp(ground: LpGround, reached: Reached): LpGround {
     },
     transactions: crashingTransactions(transactions, reached),
     chains: chains.map((chain) => crashingChain(chain, reached)),
+    transfers: {
+      ...transfers,
+      async add(transfer) {
+        await reached('before_transfer');
+        return transfers.add(transfer);
+      },
+      async append(...args) {
+        await reached('before_fact');
+        const ours = await transfers.append(...args);
+        if (ours) await reached('after_fact');
+        return ours;
+      },
+    },
   };
 }
 

@@ -157,6 +157,9 @@ function passed(...names: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
+/** Two parts must not get one port while neither runs. */
+const given = new Set<number>();
+
 /** A port below those that the system assigns, so that it stays free while its process is dead. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
@@ -165,6 +168,8 @@ export async function steadyPort(): Promise<number> {
       const probe = createServer().once('error', () => resolve(false));
       probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
     });
-    if (free) return port;
+    if (!free || given.has(port)) continue;
+    given.add(port);
+    return port;
   }
 }

@@ -58,6 +58,8 @@ export interface WorldOptions {
   inventory?: bigint;
   /** Changes a part's configuration at each start: other URLs, other limits. */
   configure?: (part: string, config: Config) => Config;
+  /** More environment variables of an LP, at each start. */
+  env?: NodeJS.ProcessEnv;
 }
 
 export interface WorldLp {
@@ -126,6 +128,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     validitySeconds = 60,
     inventory = 100_000n,
     configure = (_, config) => config,
+    env = {},
   } = options;
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
   // The database user must reach its files.
@@ -324,7 +327,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           opsPort: ops,
           words: ['lp'],
           config: written(id, config),
-          env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id) },
+          env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id), ...env },
           ...own,
         }),
       };
@@ -376,7 +379,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       missing = lpIds.filter((id) => !active.includes(id));
       if (missing.length > 0)
         why = `${name} answers ${answer?.status ?? 'nothing'}; ${(await unready()).join('; ')}`;
-      return missing.length === 0 || undefined;
+      // Without LPs, too, the venue must answer.
+      return (answer?.ok === true && missing.length === 0) || undefined;
     };
     await patiently(quotes, () => `not every LP quotes: ${why}`);
   }

@@ -4,6 +4,7 @@ import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type {
   Balance,
+  BookedTransfer,
   GasCursor,
   JournalBatch,
   JournalCursor,
@@ -20,6 +21,7 @@ import type {
   StoredExplanation,
   TakerMarks,
   TradeRecord,
+  TransferCosts,
 } from '../../../ports/stores/accounting-store.ts';
 import type { Database, Queryable } from '../pool.ts';
 import { bytes, put, select } from '../rows.ts';
@@ -109,6 +111,24 @@ export function createJournalStore(db: Database): JournalStore {
       };
       return (await select<TradeRecord>(db, statement, [bytes(orderId)], TRADE_BIGINTS))[0];
     },
+    transfers: async (ids) =>
+      ids.length === 0
+        ? []
+        : select<BookedTransfer>(
+            db,
+            `select ${TRANSFER_COLUMNS} from lp_transfer where id = any($1::text[])`,
+            [ids],
+            TRANSFER_BIGINTS,
+          ),
+    transfersIn: ({ sinceMs, untilMs }, limit) =>
+      select<BookedTransfer>(
+        db,
+        `select ${TRANSFER_COLUMNS} from lp_transfer
+         where id in (select p.transfer_id from lp_profit p where p.transfer_id is not null and ${IN_WINDOW})
+         order by coalesce(departed_at_ms, 9223372036854775807) desc, id limit $3`,
+        [sinceMs, untilMs, limit],
+        TRANSFER_BIGINTS,
+      ),
     profit: (by, window, limit) => profit(db, by, window, limit),
     entries: (orderId) => entriesWhere(db, 'e.order_id = $1', [bytes(orderId)]),
     async statement(of) {
@@ -202,7 +222,7 @@ async function writeEntries(session: Queryable, entries: readonly JournalEntry[]
 
 async function writeRest(
   session: Queryable,
-  { cursors, gas, trades, positions, takers, explanations }: JournalBatch,
+  { cursors, gas, trades, positions, transfers, takers, explanations }: JournalBatch,
 ): Promise<void> {
   for (const cursor of cursors)
     await put(
@@ -222,6 +242,8 @@ async function writeRest(
     await put(session, 'lp_trade', tradeRow(trade), { key: 'order_id', name: 'journal-put-trade' });
   for (const position of positions)
     await put(session, 'lp_position', position, { key: 'asset', name: 'journal-position' });
+  for (const transfer of transfers)
+    await put(session, 'lp_transfer', transfer, { key: 'id', name: 'journal-put-transfer' });
   for (const taker of takers) await put(session, 'lp_taker', taker, { key: 'key', name: 'journal-taker' });
   await writeExplanations(session, explanations);
 }
@@ -243,6 +265,8 @@ const TRADE_BIGINTS = [
   ...['paid', 'earned', 'gas_micros', 'realised_micros'],
 ];
 const TRADE_COLUMNS = `order_id, quote_id, accepted_at_ms, taker, pair, corridor, side, stage, counted, mid, late, ${TRADE_BIGINTS.join(', ')}, marks`;
+const TRANSFER_BIGINTS = ['departed', 'ended', 'moved_micros', 'fee_micros', 'gas_micros'];
+const TRANSFER_COLUMNS = `id, asset, from_chain, to_chain, bridge, stage, departed_at_ms, ended_at_ms, ${TRANSFER_BIGINTS.join(', ')}`;
 const POSITION_BIGINTS = [
   ...['quantity', 'cost_micros', 'realised_micros', 'owner_micros'],
   ...['unpriced', 'unrealised_micros'],
@@ -314,6 +338,14 @@ function profit(
       window,
       ['realised', 'unrealised', 'owner'],
     );
+    const [transfers] = await select<TransferCosts>(
+      session,
+      `select coalesce(sum(p.trades), 0)::int as transfers, coalesce(sum(p.under_way_ms), 0)::bigint as under_way_ms,
+         coalesce(sum(p.volume), 0)::text as moved_micros, coalesce(sum(p.fees), 0)::text as fees_micros, coalesce(sum(p.gas), 0)::text as gas_micros
+       from lp_profit p where p.transfer_id is not null and ${IN_WINDOW}`,
+      window,
+      ['moved_micros', 'fees_micros', 'gas_micros'],
+    );
     const [timed] = await session.query<{ from: number | null; [column: string]: unknown }>(
       `select case when exists (select 1 from lp_profit where at_ms = 0)
          then coalesce((select min(at_ms) from lp_profit where at_ms > 0), lp_booked_at()) end as from`,
@@ -330,6 +362,7 @@ function profit(
         return { ...figures, markMicros: Object.fromEntries(marks), trade };
       }),
       all: rowOf(all[0] as Row),
+      transfers: transfers as TransferCosts,
       assets,
       timedFromMs: timed?.from ?? null,
     };
@@ -364,7 +397,7 @@ async function profitTrades(
 }
 
 const ENTRIES = 'lp_entry e left join lp_trade t using (order_id)';
-const COUNTERPARTY = `case when t.taker is not null then '0x' || encode(t.taker, 'hex') when e.kind = 'gas' then 'network' else 'owner' end`;
+const COUNTERPARTY = `case when t.taker is not null then '0x' || encode(t.taker, 'hex') when e.kind = 'gas' then 'network' when e.kind in ('departed', 'arrived', 'returned') then 'bridge' else 'owner' end`;
 
 async function entriesWhere<T extends JournalEntry = JournalEntry>(
   session: Queryable,

@@ -1,6 +1,7 @@
 /** Builds the simulated LP from an LP's configuration file. */
 
 import { parseUnits } from '../../../domain/amount.ts';
+import type { TransferPolicy } from '../../../inventory/transfer-policy.ts';
 import type { Cap, Limits } from '../../../inventory/limits.ts';
 import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
 import type { PricingParams } from '../../../pricing/params.ts';
@@ -12,6 +13,7 @@ import {
   type SimRoute,
   type SimToken,
 } from '../../../sim/maker.ts';
+import type { SimPlace, SimTransfers } from '../../../sim/transfers.ts';
 import { parseConfig, readJson } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
@@ -24,6 +26,8 @@ interface MakerOptions {
   noiseBps: number;
   gasUsd: number;
   risk: boolean;
+  /** The chains' shares of each asset count: for the starting balances, prices and sizes. */
+  located?: boolean;
 }
 
 /**
@@ -60,7 +64,7 @@ function makerOf(
   file: string,
   name: string,
   mids: readonly number[],
-  { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions,
+  { pair: wanted, capitalUsd, noiseBps, gasUsd, risk, located = false }: MakerOptions,
 ): MakerSetup {
   const pairs = placesOf(lp, file, wanted).map((place) => lp.pairs[place] as ConfiguredPair);
   const chains: LpChain[] = lp.chains.map((config) => {
@@ -109,9 +113,20 @@ function makerOf(
       .filter(({ symbol }) => pairs.some(({ base, quote }) => symbol === base || symbol === quote))
       .map((each) => ({ chain, config, each })),
   );
-  const start = (symbol: string, decimals: number): bigint => {
-    const parts = places.filter(({ each }) => each.symbol === symbol).length;
-    return units(capitalUsd / (worth.get(symbol) ?? 1) / parts, decimals);
+  const placesOfAssets = new Map(
+    [...new Set(places.map(({ each }) => each.symbol))].map((symbol) => [
+      symbol,
+      places
+        .filter(({ each }) => each.symbol === symbol)
+        .map(({ chain: { id, slug } }) => placeOf(lp.assets[symbol], id, slug)),
+    ]),
+  );
+  const start = (symbol: string, chainId: number, decimals: number): bigint => {
+    const of = placesOfAssets.get(symbol) ?? [];
+    const shareOf = (share: bigint | undefined): number => (located ? Number(share ?? 0n) : 1);
+    const all = of.reduce((sum, { share }) => sum + shareOf(share), 0);
+    const part = shareOf(of.find((place) => place.chainId === chainId)?.share) / all;
+    return units((capitalUsd / (worth.get(symbol) ?? 1)) * part, decimals);
   };
   return {
     name,
@@ -135,7 +150,7 @@ function makerOf(
       asset: symbol,
       decimals,
       buffer: parseUnits(config.buffers[symbol] ?? '0', decimals),
-      start: start(symbol, decimals),
+      start: start(symbol, chain.id, decimals),
     })),
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
@@ -144,10 +159,37 @@ function makerOf(
     adverseBps: lp.takers.startBps,
     noiseBps,
     gasUsd,
+    ...(located && { places: placesOfAssets }),
+  };
+}
+
+function placeOf(
+  asset: LpAppConfig['lp']['assets'][string] | undefined,
+  chainId: number,
+  slug: string,
+): SimPlace {
+  const own = asset?.chains[slug];
+  const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
+  const hardShare = own?.hardShare ?? null;
+  return {
+    ...{ chainId, slug },
+    share: millionths(own?.share ?? 1),
+    softShare: millionths(own?.softShare ?? 1),
+    hardShare: hardShare === null ? undefined : millionths(hardShare),
+    costBps: own?.transportBps ?? asset?.transportBps ?? 0,
   };
 }
 
 type ConfiguredPair = LpAppConfig['lp']['pairs'][number];
+
+/** What the configuration says of transfers between chains. Throws `RequestError`. */
+export async function rebalancingOf(
+  file: string,
+): Promise<Pick<SimTransfers, 'rule'> & Pick<TransferPolicy, 'mostUsd' | 'mostUsdPerDay'>> {
+  const { lp, transfers } = parseConfig(zLpAppConfig, await readJson(file), {}, file).config;
+  const { mostUsd, mostUsdPerDay } = transfers;
+  return { rule: lp.rebalancing, mostUsd, mostUsdPerDay };
+}
 
 /** The names of the wanted pairs, or of the first one of two different assets. Throws `RequestError`. */
 export async function pairsOf(file: string, wanted: readonly string[] | undefined): Promise<string[]> {

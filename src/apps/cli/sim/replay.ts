@@ -59,8 +59,15 @@ export async function replaySetup(
 }
 
 /** Throws `RequestError` when no recorded request lies in the time of the prices. */
-export function replayChecked(setup: ReplaySetup, options: ReplayOptions): ReplayResult {
-  const result = runReplay(setup);
+export const replayChecked = (setup: ReplaySetup, options: ReplayOptions): ReplayResult =>
+  checked(runReplay(setup), setup, options);
+
+/** Throws `RequestError` when no recorded request lies in the time of the prices. */
+export function checked(
+  result: ReplayResult,
+  setup: Pick<ReplaySetup, 'records' | 'startMs'>,
+  options: Pick<ReplayOptions, 'rfqs'>,
+): ReplayResult {
   if (setup.records !== undefined && result.requests === 0)
     throw badRequest(
       `None of the ${setup.records.length} requests in ${options.rfqs} lies in the ${result.seconds} seconds of prices from ${new Date(setup.startMs).toISOString()}.`,
@@ -81,7 +88,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   ];
   printLines(facts);
   console.log();
-  const sums = sumsOf(result);
+  const sums = sumsOf(figuresOf(result));
   printLines(table(['', a.name, b.name, 'difference'], sums, { right: [a.name, b.name, 'difference'] }));
   const changed = result.quotes.filter((quote) => quote.changed);
   const head = [
@@ -165,7 +172,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
 
 const MOST_ON_PAGE = 200;
 
-async function readRfqs(file: string): Promise<RfqRecord[]> {
+export async function readRfqs(file: string): Promise<RfqRecord[]> {
   const text = await readTextFile(file).catch((cause: unknown) => {
     throw badRequest(
       `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
@@ -179,7 +186,7 @@ async function readRfqs(file: string): Promise<RfqRecord[]> {
 
 const money = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-interface Figure {
+export interface Figure {
   name: string;
   one: number;
   other: number;
@@ -212,8 +219,8 @@ export function figuresOf({ makers: [a, b] }: ReplayResult): Figure[] {
   ];
 }
 
-const sumsOf = (result: ReplayResult): string[][] =>
-  figuresOf(result).map(({ name, one, other, digits }) => {
+export const sumsOf = (figures: readonly Figure[]): string[][] =>
+  figures.map(({ name, one, other, digits }) => {
     const text = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
     return [name, text(one), text(other), `${other - one > 0 ? '+' : ''}${text(other - one)}`];
   });
@@ -288,7 +295,7 @@ function quoteCells({
   ];
 }
 
-const tallyRows = ({
+export const tallyRows = ({
   name,
   quoted,
   fills,

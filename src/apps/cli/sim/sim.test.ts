@@ -400,6 +400,28 @@ describe('firmquote sim', () => {
     ).rejects.toThrow(/have 0 seconds in common; at least 5 are needed/);
   });
 
+  test('shows what transfers would have cost and brought, and names the limit that held them back', async () => {
+    const config = JSON.parse(await readFile(EXAMPLE, 'utf8')) as WrittenConfig;
+    const chains = { base: { softShare: 0.3 }, arc: { softShare: 0.3 } };
+    Object.assign(config.lp.assets['USDC'] as object, { transportBps: 3, chains });
+    const file = join(folder, 'located.json');
+    await writeFile(file, JSON.stringify(config));
+    const words = ['rebalance', '--config', file, '--minutes', '60', '--capital-usd', '60000'];
+    const delay = ['--delay-seconds', '60'];
+    const { rows } = await sim(...words, ...delay);
+    const ours = (name: string) => rows.find((row) => row.name === name)?.ours as number;
+    expect(ours('with: transfers')).toBeGreaterThan(0);
+    expect(ours('with: bridge fees, USD')).toBeCloseTo(ours('with: moved, USD') / 1e4, 2);
+    expect(ours('without: transfers')).toBe(0);
+    expect(ours('with: declined for lack of inventory')).toBeLessThan(
+      ours('without: declined for lack of inventory'),
+    );
+    expect(printed.join('\n')).toMatch(/time out of band, USDC on arc, % +[\d.]+ +[\d.]+ +[+-]?[\d.]+/);
+    await sim(...words, ...delay, '--most-usd', '10');
+    expect(printed.join('\n')).toContain('it is worth more than transfers.mostUsd (10)');
+    await expect(sim(...words, '--asset', 'EURC')).rejects.toThrow('does not have EURC on two chains');
+  });
+
   test('sweeps, compares and replays several pairs', async () => {
     const words = ['--config', twoPairs, ...BOTH, '--start', '2500', '--start', '60000', '--minutes', '3'];
     const swept = await sim('sweep', ...words, '--seeds', '2', '--set', 'minEdgeBps=30');

@@ -111,6 +111,31 @@ export function simCommand(): Command {
     )
     .option('--show <n>', 'number of differing quotes to print', within(0, 100_000, true), 20)
     .action(async (options) => (await import('./replay.ts')).replayMarket(options));
+  marketOptions(
+    sim
+      .command('rebalance')
+      .description(
+        'the same prices and requests with and without transfers between chains: what a policy would have cost and brought',
+      ),
+  )
+    .requiredOption('-c, --config <file>', 'configuration of the LP: shares per chain and lp.rebalancing')
+    .option(
+      '--rfqs <file>',
+      'recorded requests as JSON lines, see docs/lp/replay.md; default: drawn requests',
+    )
+    .option('--asset <symbol>', 'that the bridge carries; may be repeated; default: USDC', collect)
+    .option('--most-usd <usd>', 'of one transfer; default: transfers.mostUsd', within(1, 1e12))
+    .option(
+      '--most-usd-per-day <usd>',
+      'of all that begin in 24 hours; default: transfers.mostUsdPerDay',
+      within(1, 1e12),
+    )
+    .option('--bridge-fee-bps <bps>', 'what the bridge keeps', within(0, 1_000), 1)
+    .option('--bridge-seconds <n>', 'from one escrow to the other', within(1, 86_400, true), 60)
+    .option('--bridge-gas-usd <usd>', 'gas of one transfer on both chains', within(0, 1e6), 0.5)
+    .option('--delay-seconds <n>', "the escrow's withdrawal delay", within(1, 864_000, true), 900)
+    .option('--every-seconds <n>', 'between two looks at the bands', within(1, 3_600, true), 10)
+    .action(async (options) => (await import('./rebalance.ts')).simulateRebalancing(options));
   return sim;
 }
 

@@ -1,0 +1,260 @@
+/**
+ * Rebalancing executed by the LP process: what is advised becomes a transfer over a bridge, by policy or by
+ * the operator's hand, and every open transfer takes a step in each turn.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { EvmChain } from '../../../adapters/evm/chain/chain.ts';
+import type { OpsRoute } from '../../../adapters/http/ops.ts';
+import { systemClock } from '../../../adapters/system/clock.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import type { LpNode } from '../../../lp/node/interface.ts';
+import type { BridgeMove } from '../../../ports/bridge.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import type { StoredTransfer, TransferStore } from '../../../ports/stores/transfers.ts';
+import type { TxStore } from '../../../ports/stores/tx-store.ts';
+import { foldTransfer, placeOfTransfer, type TransferStage } from '../../../settlement/transfer.ts';
+import { createTransfers } from '../../../transfers/executor.ts';
+import { badRequest } from '../../bad-request.ts';
+import { openBridges } from '../../bridges.ts';
+import type { SecretContext } from '../../keys.ts';
+import { createTransactors } from '../../networks.ts';
+import type { Life } from '../../process.ts';
+import { openSigner } from '../../signers.ts';
+import { getRoute } from '../books.ts';
+import type { Brake } from '../brake.ts';
+import type { LpAppConfig } from '../config.ts';
+import type { OperatorLog } from '../operator-log.ts';
+import { createMoves, writtenAmount } from './moves.ts';
+import { AUTOMATIC, createPlans } from './plans.ts';
+import { holdOpenTransfers } from './switched-off.ts';
+
+/** Of the history, in one answer. */
+const NEWEST = 500;
+const OPEN_STAGES: readonly TransferStage[] = [
+  'planned',
+  'requested',
+  'withdrawn',
+  'burned',
+  'attested',
+  'minted',
+  'refused',
+];
+
+interface Ground {
+  chains: readonly EvmChain[];
+  store: TransferStore;
+  transactions: TxStore;
+  node: LpNode;
+  brake: Brake;
+  audit: Pick<OperatorLog, 'note'>;
+  life: Life;
+  log: Log;
+  metrics: Metrics;
+  secrets: SecretContext;
+}
+
+export interface ExecutedRebalancing {
+  routes: readonly OpsRoute[];
+  /** Call before the node starts: what open transfers need must not be quoted. */
+  restore(): Promise<void>;
+  /** Call when the node has started. */
+  start(): Promise<void>;
+}
+
+/** Amounts are whole tokens. */
+export interface TransferView extends Pick<
+  StoredTransfer,
+  'id' | 'bridge' | 'reason' | 'createdAtMs' | 'facts' | 'estimate'
+> {
+  stage: TransferStage;
+  asset: string;
+  from: string;
+  to: string;
+  planned: string;
+  /** Where it is now. */
+  amount: string;
+  waits: { detail: string; sinceMs: number } | null;
+}
+
+/**
+ * undefined: transfers are off, and open ones stand still. Throws `RequestError` where key, accounts and
+ * bridges do not fit.
+ */
+export async function openTransfers(
+  config: LpAppConfig,
+  { chains, store, transactions, node, brake, audit, life, log, metrics, secrets }: Ground,
+): Promise<ExecutedRebalancing | undefined> {
+  const { mode, mostUsd, mostUsdPerDay, everyMs, patienceSeconds } = config.transfers;
+  const { mover } = config.keys;
+  const moves = createMoves({ chains, node }, config.lp);
+  if (mode === 'off' || mover === null) {
+    await holdOpenTransfers({ store, node, moves, log });
+    return undefined;
+  }
+  const signer = await openSigner(mover, { life, log, metrics, secrets });
+  const senders = createTransactors(config.networks, chains, {
+    ...{ signers: [signer], store: transactions, log, metrics },
+    laneOf: () => 'mover',
+  });
+  const transactors = new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)]));
+  const { bridges, close } = openBridges(config.bridges, {
+    ...{ sections: config.networks, chains, clock: systemClock },
+  });
+  life.onStop('bridges', async () => close());
+  const ports = new Map(chains.map((chain) => [chain.chain.id, chain]));
+
+  const transfers = createTransfers(
+    {
+      ...{ store, bridges, chains: ports, transactors, clock: systemClock, log },
+      worthUsd: moves.worthUsd,
+      reservations: node.reservations,
+    },
+    { patienceMs: patienceSeconds * 1_000 },
+  );
+
+  const plans = createPlans(
+    { node, store, moves, clock: systemClock, plan: transfers.plan },
+    { mode, mostUsd, mostUsdPerDay },
+  );
+
+  /** Turns and new transfers never overlap: two would see the same free money. */
+  let last: Promise<unknown> = Promise.resolve();
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  }
+
+  async function turn(): Promise<void> {
+    await transfers.turn();
+    showStages(await store.open());
+    if (mode !== 'automatic' || node.status().status !== 'active') return;
+    for (const { move, view } of await plans()) {
+      const { begins, reason } = view;
+      if (begins !== 'by_itself') continue;
+      const begun = await transfers.begin(randomUUID(), move, `${AUTOMATIC}: ${reason}`);
+      if (!('refused' in begun)) void audit.note('policy', 'transfer', { note: `${begun.id}: ${reason}` });
+    }
+  }
+
+  const stages = metrics.gauge(
+    'firmquote_lp_transfers_open',
+    'Transfers between chains that are not over, by stage',
+    ['stage'],
+  );
+  const oldest = metrics.gauge(
+    'firmquote_lp_transfer_age_seconds',
+    'Since the oldest transfer that is not over began; 0 while there is none',
+  );
+  const overdue = metrics.gauge(
+    'firmquote_lp_transfers_overdue',
+    'Transfers that have waited for longer than transfers.patienceSeconds, beyond the delay of a withdrawal',
+  );
+  function showStages(open: readonly StoredTransfer[]): void {
+    const counts = new Map(OPEN_STAGES.map((stage) => [stage, 0]));
+    for (const { move, facts } of open) {
+      const { stage } = foldTransfer(move.amount, facts);
+      counts.set(stage, (counts.get(stage) ?? 0) + 1);
+    }
+    for (const [stage, count] of counts) stages.set(count, { stage });
+    const first = open[0];
+    overdue.set(open.filter(isOverdue).length);
+    oldest.set(first === undefined ? 0 : (systemClock.nowMs() - first.createdAtMs) / 1_000);
+  }
+
+  function isOverdue({ id, move, facts }: StoredTransfer): boolean {
+    const waiting = transfers.waits().get(id);
+    if (waiting === undefined) return false;
+    const { stage, withdrawal } = foldTransfer(move.amount, facts);
+    const ripeMs = stage === 'requested' && withdrawal !== undefined ? withdrawal.availableAt * 1_000 : 0;
+    return systemClock.nowMs() - Math.max(waiting.sinceMs, ripeMs) > patienceSeconds * 1_000;
+  }
+
+  const shown = (transfer: StoredTransfer): TransferView => {
+    const { id, bridge, move, reason, createdAtMs, estimate, facts } = transfer;
+    const state = foldTransfer(move.amount, facts);
+    const token = moves.tokenAt(move.from);
+    const decimalsOf = (place: BridgeMove['from']) => moves.tokenAt(place)?.decimals ?? 0;
+    return {
+      ...{ id, bridge, reason, createdAtMs, stage: state.stage, facts },
+      asset: token?.symbol ?? move.from.token,
+      from: moves.slugOf(move.from.chainId),
+      to: moves.slugOf(move.to.chainId),
+      planned: formatUnits(move.amount, decimalsOf(move.from)),
+      amount: formatUnits(state.amount, decimalsOf(placeOfTransfer(move, state))),
+      estimate,
+      waits: transfers.waits().get(id) ?? null,
+    };
+  };
+
+  const routes: OpsRoute[] = [
+    getRoute('/transfers', async ({ query }) => {
+      const limit = Math.min(NEWEST, Math.max(1, Number(query.get('limit') ?? 50) || 50));
+      return { transfers: (await store.newest(limit)).map(shown) };
+    }),
+    getRoute('/transfers/plan', async () => ({ plans: (await alone(plans)).map(({ view }) => view) })),
+    {
+      method: 'POST',
+      path: '/transfers',
+      async handle({ body, address }) {
+        const { amount, note, by, ...route } = wantedOf(body);
+        const move = moves.moveOf(route, (decimals) => writtenAmount(amount, route, decimals));
+        const begun = await alone(() => transfers.begin(randomUUID(), move, `by hand: ${note}`));
+        if ('refused' in begun)
+          throw new RequestError(`The transfer was not begun: ${begun.detail}`, { code: begun.refused });
+        void audit.note(by, 'transfer', { note: `${begun.id}: ${note}`, address });
+        return { status: 200, body: shown(begun) };
+      },
+    },
+  ];
+
+  return {
+    routes,
+    restore: async () => void (await transfers.restore()),
+    async start() {
+      await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+      let stopped = false;
+      let cancel = (): void => {};
+      const again = (): void => {
+        cancel = systemClock.after(everyMs, () => void run());
+      };
+      const run = async (): Promise<void> => {
+        await alone(turn).catch((error: unknown) =>
+          log.warn({ error }, 'transfers: a turn failed; the next one tries again'),
+        );
+        if (!stopped) again();
+      };
+      life.onStop('transfers', async () => {
+        stopped = true;
+        cancel();
+        await last;
+        await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+      });
+      void run();
+    },
+  };
+}
+
+function wantedOf(body: string) {
+  let said: Record<string, unknown> = {};
+  try {
+    said = JSON.parse(body) as Record<string, unknown>;
+  } catch {}
+  const { asset, from, to, amount, note, by = 'admin API' } = said;
+  if (
+    typeof asset !== 'string' ||
+    typeof from !== 'string' ||
+    typeof to !== 'string' ||
+    typeof note !== 'string' ||
+    note.trim() === '' ||
+    typeof by !== 'string' ||
+    !/^(0|[1-9]\d{0,20})(?:\.\d{1,78})?$/.test(String(amount))
+  )
+    throw badRequest(
+      'Send {"asset": "USDC", "from": "base", "to": "arc", "amount": "1000" (whole tokens), "note": "why", "by": "who"}.',
+    );
+  return { asset, from, to, amount: String(amount), note: note.trim().slice(0, 200), by: by.slice(0, 100) };
+}
