@@ -119,10 +119,20 @@ export interface ContractCall {
   from: Address;
   to: Address;
   data: Hex;
+  /** Wei. */
+  value?: bigint;
   gas?: bigint;
 }
 
 export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
+
+/** Of any contract. */
+export interface ChainLog {
+  txHash: Hex;
+  blockNumber: bigint;
+  topics: readonly Hex[];
+  data: Hex;
+}
 
 /**
  * `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. `not_now`: no node has
@@ -174,6 +184,21 @@ export interface ChainPort extends ChainViews {
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
   /** Of one order, in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
+  /**
+   * The newest log of any contract with these topics (null: any), in blocks not older than `since`; undefined
+   * when there is none. Looks from the newest block back.
+   */
+  newestLog(
+    emitter: Address,
+    topics: readonly (Hex | null)[],
+    since: UnixSeconds,
+  ): Promise<ChainLog | undefined>;
+  /** All such logs, oldest first. */
+  logsSince(
+    emitter: Address,
+    topics: readonly (Hex | null)[],
+    since: UnixSeconds,
+  ): Promise<readonly ChainLog[]>;
   /** Paid to the receiver beyond the order's amount in this block; base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: ContractCall, at?: bigint): Promise<Simulation>;

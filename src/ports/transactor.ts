@@ -12,6 +12,8 @@ export interface TxIntent {
   key: string;
   to: Address;
   data: Hex;
+  /** Wei that the call receives; 0n when absent. Such an intent never shares a transaction. */
+  value?: bigint;
   /** Estimated with a margin when absent. */
   gas?: bigint;
   /** Chain time after which an unmined transaction is replaced by a no-op. */
@@ -32,7 +34,7 @@ export interface Transactor {
   readonly address: Address;
   /**
    * Idempotent per key; a `void` key gets a new slot. Throws `would_revert`, with the revert data in
-   * `facts.data`.
+   * `facts.data`, and `signer_short` while the signer cannot pay the value on top of what it has sent.
    */
   submit(intent: TxIntent): Promise<TxStatus>;
   status(key: string): Promise<TxStatus | undefined>;

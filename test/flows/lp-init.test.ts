@@ -18,6 +18,7 @@ import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';
 import { devTokenAbi, devTokenBytecode } from '../../src/settlement/abi/dev-token.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
+import { lpAccountDeployment } from '../../src/settlement/lp-account.ts';
 import { putCode } from '../support/code.ts';
 import { startFirmquote } from '../support/command.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
@@ -345,6 +346,42 @@ test('warns of an operator without limits, and not of one that has some', async 
   await init('limited', { answers: await answers('limited') });
   expect(printed.join('\n')).toContain('the operator may sign');
   expect(printed.join('\n')).not.toContain('WARNING');
+});
+
+test('an owner instead of an account: the LpAccount that it will have, and what is to be done for it', async () => {
+  const answers = await answersFile('owned', { account: undefined });
+  const salt = `0x${'ab'.padStart(64, '0')}` as const;
+  await init('owned', { answers, accountOwner: owner.address, accountSalt: salt });
+  const { config } = await loadConfig(zLpAppConfig, join(folder, 'owned', 'lp.json'), {});
+  const { address } = lpAccountDeployment(owner.address, salt);
+  expect(config.lp.chains).toEqual([expect.objectContaining({ account: address })]);
+  expect(printed.join('\n')).toMatch(
+    new RegExp(
+      `the account is the LpAccount ${address}[\\s\\S]*account deploy .* --salt ${salt}\n +firmquote lp account set --treasury ADDRESS [\\s\\S]*operator set [\\s\\S]*lp deposit [\\s\\S]*account finish`,
+    ),
+  );
+  await init('moved', { answers, accountOwner: owner.address, mover: true });
+  const moved = (await loadConfig(zLpAppConfig, join(folder, 'moved', 'lp.json'), {})).config.keys.mover;
+  expect(moved).toEqual({
+    keystore: join(folder, 'moved', 'secrets', 'mover.json'),
+    passwordFile: join(folder, 'moved', 'secrets', 'operator-password'),
+  });
+  const password = (await readFile(join(folder, 'moved', 'secrets', 'operator-password'), 'utf8')).trim();
+  const mover = keystoreAddress(await readFile(join(folder, 'moved', 'secrets', 'mover.json'), 'utf8'));
+  expect(
+    await decryptKey(await readFile(join(folder, 'moved', 'secrets', 'mover.json'), 'utf8'), password),
+  ).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(printed.join('\n')).toMatch(
+    new RegExp(
+      `set --treasury ADDRESS --mover config --mover-limit USDC=AMOUNT [\\s\\S]*send ${mover}, the mover`,
+    ),
+  );
+  const plain = { answers: await answersFile('plain'), mover: true };
+  await expect(init('plain', plain)).rejects.toThrow(/A plain account has no mover/);
+
+  const both = { answers: await answersFile('both'), accountOwner: owner.address };
+  await expect(init('both', both)).rejects.toThrow(/not both/);
+  await expect(init('salted', { answers, accountSalt: salt })).rejects.toThrow(/needs --account-owner/);
 });
 
 test('never overwrites; --force keeps the old files beside the new ones', async () => {

@@ -239,7 +239,7 @@ test('each counter of the LP that an alert counts is there before its first even
     const matchers = [...(selector ?? '').matchAll(/([a-z_]+)=~?"([^"]*)"/g)];
     const exists = series.some(
       (line) =>
-        line.startsWith(`${name}{`) &&
+        (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) &&
         matchers.every(([, label = '', value = '']) => new RegExp(`${label}="(?:${value})"`).test(line)),
     );
     expect([name, exists]).toEqual([name, true]);

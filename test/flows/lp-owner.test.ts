@@ -73,7 +73,7 @@ test('deposit: simulated without a key, then approved and paid with it', async (
   expect([dry.status, dry.stdout]).toEqual([
     0,
     expect.stringMatching(
-      /would let the escrow take 600 USDC: about \d+ gas[\s\S]*would deposit 600 USDC, once the approval is mined[\s\S]*data  0x/,
+      /would let the escrow take 600 USDC: about \d+ gas[\s\S]*would deposit 600 USDC, once the step before is mined[\s\S]*data  0x/,
     ),
   ]);
   expect(await ledger()).toBe(0n);

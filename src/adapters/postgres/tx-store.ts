@@ -80,9 +80,9 @@ export function createTxStore(db: Database): TxStore {
       {
         name: 'tx-reserve',
         text: `with made as (
-            insert into tx_slot (chain_id, signer, nonce, key, destination, data, gas, not_after, created_at_ms)
-            select $1, $2, $3::bigint + i - 1, key, destination, data, gas, not_after, $9
-            from unnest($4::text[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[]) with ordinality as n (key, destination, data, gas, not_after, i)
+            insert into tx_slot (chain_id, signer, nonce, key, destination, data, gas, not_after, created_at_ms, value)
+            select $1, $2, $3::bigint + i - 1, key, destination, data, gas, not_after, $9, value
+            from unnest($4::text[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[], $14::numeric[]) with ordinality as n (key, destination, data, gas, not_after, value, i)
             returning id, nonce),
           advanced as (update tx_signer set next_nonce = $3 + cardinality($4::text[]) where chain_id = $1 and signer = $2)
           insert into tx_key (chain_id, key, slot_id, n)
@@ -104,6 +104,7 @@ export function createTxStore(db: Database): TxStore {
         parts.map(({ slot }) => slot),
         parts.map(({ n }) => n),
         lanes.map(bytes),
+        fresh.map(({ value }) => value.toString()),
       ],
     );
     if (held.length !== parts.length) throw new KeyTaken();
@@ -242,6 +243,15 @@ export function createTxStore(db: Database): TxStore {
         [chainId, bytes(signer), nonce, block.toString(), limit],
         'tx-from',
       ),
+    keyOf: async (chainId, txHash) =>
+      (
+        await select<{ key: string; signer: Address }>(
+          db,
+          `select s.key, s.signer from tx_attempt a join tx_slot s on s.id = a.slot_id
+           where a.hash = $2 and s.chain_id = $1 and not a.noop`,
+          [chainId, bytes(txHash)],
+        )
+      )[0],
     // The lease of a signer that never sent ended before the next signer sent.
     signers: async (chainId) =>
       (
@@ -262,9 +272,10 @@ class KeyTaken extends UpstreamError {
   }
 }
 
-interface StoredSlot extends Omit<TxSlot, 'id' | 'keys' | 'to' | 'gas' | 'mined' | 'attempts'> {
+interface StoredSlot extends Omit<TxSlot, 'id' | 'keys' | 'to' | 'value' | 'gas' | 'mined' | 'attempts'> {
   id: number;
   destination: Address;
+  value: string;
   gas: number | null;
   minedHash: Hex | null;
   minedBlock: number | null;
@@ -276,13 +287,14 @@ interface StoredSlot extends Omit<TxSlot, 'id' | 'keys' | 'to' | 'gas' | 'mined'
 }
 
 function toSlot(row: Row): TxSlot {
-  const { id, destination, gas, minedHash, minedBlock, minedBlockHash, keys, attempts, ...slot } =
+  const { id, destination, value, gas, minedHash, minedBlock, minedBlockHash, keys, attempts, ...slot } =
     fromRow<StoredSlot>(row);
   return {
     ...slot,
     id: String(id),
     keys: keys ?? [slot.key],
     to: destination,
+    value: BigInt(value),
     gas: gas === null ? null : BigInt(gas),
     mined:
       minedHash && minedBlockHash && minedBlock !== null

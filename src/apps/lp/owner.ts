@@ -1,154 +1,42 @@
 /** The owner's actions. Each step is simulated before it is sent. */
 
-import { formatTokens, formatUnits } from '../../domain/amount.ts';
-import { RequestError, SettlementError, UpstreamError } from '../../domain/errors.ts';
+import { formatTokens } from '../../domain/amount.ts';
 import { nativeTokenUnitsUp, type TokenInfo } from '../../domain/chain.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
-import { signTransaction } from '../../adapters/evm/transactor/sign.ts';
-import type { ChainPort, Receipt } from '../../ports/chain.ts';
-import type { Signer } from '../../ports/signer.ts';
+import type { ChainPort } from '../../ports/chain.ts';
 import type { BondTerms } from '../../domain/bond.ts';
-import {
-  postBondCall,
-  requestTakeBackCall,
-  setBondTermsCall,
-  takeBackCall,
-} from '../../settlement/bond-call.ts';
-import {
-  approveCall,
-  depositCall,
-  limitOperatorCall,
-  requestWithdrawalCall,
-  setOperatorCall,
-  withdrawCall,
-} from '../../settlement/call.ts';
-
-export interface OwnerStep {
-  what: string;
-  to: Address;
-  data: Hex;
-  /** Simulated gas; null where an earlier step must be mined first. */
-  gas: bigint | null;
-  feeWei: bigint | null;
-  txHash: Hex | null;
-  blockNumber: bigint | null;
-}
+import { postBondCall } from '../../settlement/bond-call.ts';
+import { approveCall, depositCall, depositForCall } from '../../settlement/call.ts';
+import { accountCall, moverCall } from '../../settlement/lp-account.ts';
+import { type Call, lpAccountCalls, plainCalls } from './account/calls.ts';
+import { dateOf, makeChange } from './account/change.ts';
+import type { OwnerStep, Sender } from './account/sender.ts';
+import type { LpAccountState } from './account/state.ts';
 
 export type Owner = ReturnType<typeof createOwner>;
 
-const POLL_MS = 500;
-const MINED_WITHIN_MS = 180_000;
 /** Two approvals and a deposit or bond, with a margin. */
 const PAYMENT_GAS = 400_000n;
 /** The escrow keeps a limit in 96 bits. */
 const MAX_LIMIT = 2n ** 96n - 1n;
 
-/** Without a signer, steps are simulated and not sent. */
+/** `lpAccount`: undefined for an account that is the owner's own address. */
 export function createOwner(
   port: ChainPort,
   account: Address,
-  signer: Signer | undefined,
-  report: (line: string) => void,
+  sender: Sender,
+  lpAccount: LpAccountState | undefined,
 ) {
   const { chain } = port;
-  const refuse = (message: string): never => {
-    throw new RequestError(message, { code: 'refused' });
-  };
-  const nowOf = async (): Promise<UnixSeconds> => {
-    const head = port.head();
-    if (head === undefined)
-      throw new UpstreamError(`No block of ${chain.slug} has been read yet. Try again shortly.`, {
-        code: 'chain_unknown',
-      });
-    return head.timestamp;
-  };
+  const { refuse, report, run, soFar, from } = sender;
+  const calls = lpAccount === undefined ? plainCalls(chain.escrow) : lpAccountCalls(account);
 
-  const minedSteps: string[] = [];
-  /** Of the last step. Behind one address there may be a node that has not seen its block yet. */
-  let last: { blockNumber: bigint; nonce: number } | undefined;
-  /** For an error: what the command has changed on the chain. */
-  const soFar = (): string =>
-    minedSteps.length === 0
-      ? 'Nothing was sent.'
-      : `Mined before and still in force: ${minedSteps.join(', ')}. Run the command again when the reason is gone.`;
-
-  async function runStep(what: string, to: Address, data: Hex): Promise<OwnerStep> {
-    const tried = await port.simulate({ from: account, to, data }, last?.blockNumber);
-    if (!tried.ok)
-      throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. ${soFar()}`, {
-        code: 'would_revert',
-      });
-    const { baseFee, priorityFee } = await port.fees();
-    const gas = (tried.gasUsed * 12n) / 10n;
-    const maxFeePerGas = 2n * baseFee + priorityFee;
-    const step: OwnerStep = {
-      what,
-      to,
-      data,
-      gas: tried.gasUsed,
-      feeWei: gas * maxFeePerGas,
-      txHash: null,
-      blockNumber: null,
-    };
-    report(
-      `${signer === undefined ? 'would' : 'to'} ${what}: about ${tried.gasUsed} gas, at most ${formatUnits(gas * maxFeePerGas, 18)} of the chain's currency`,
-    );
-    if (signer === undefined) return step;
-    const native = await port.nativeBalance(account, last?.blockNumber);
-    if (native < gas * maxFeePerGas)
-      refuse(
-        `The account ${account} has ${formatUnits(native, 18)} of ${chain.slug}'s currency for gas, and to ${what} may take ${formatUnits(gas * maxFeePerGas, 18)}. Send it some first. ${soFar()}`,
-      );
-    // Every step waits until the one before is mined.
-    const nonce = Math.max(await port.transactionCount(account, 'latest'), (last?.nonce ?? -1) + 1);
-    const { raw, hash } = await signTransaction(signer, {
-      chainId: chain.id,
-      nonce,
-      to,
-      data,
-      gas,
-      maxFeePerGas,
-      maxPriorityFeePerGas: priorityFee,
-    });
-    const sent = await port.sendRaw(raw);
-    // No answer may still mean that it was sent; its receipt decides.
-    if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
-      throw new UpstreamError(
-        `${chain.slug} did not take the transaction to ${what}: ${sent.message}. ${soFar()}`,
-        { code: 'not_sent' },
-      );
-    report(`sent ${hash}`);
-    const receipt = await mined(hash, what);
-    minedSteps.push(what);
-    last = { blockNumber: receipt.blockNumber, nonce };
-    return { ...step, txHash: hash, blockNumber: receipt.blockNumber };
-  }
-
-  async function mined(hash: Hex, what: string): Promise<Receipt> {
-    for (let waitedMs = 0; waitedMs < MINED_WITHIN_MS; waitedMs += POLL_MS) {
-      const receipt = await port.receipt(hash);
-      if (receipt?.status === 'reverted')
-        throw new SettlementError(
-          `The transaction to ${what} was mined and reverted: ${hash}. The chain's state changed after the simulation: check the balances and try again.`,
-          { code: 'reverted' },
-        );
-      if (receipt !== undefined) return receipt;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    throw new UpstreamError(
-      `The transaction to ${what} is not mined after ${MINED_WITHIN_MS / 60_000} minutes: ${hash}. It may still be mined: check before sending another.`,
-      { code: 'not_mined' },
-    );
-  }
-
-  const callEscrow = async (what: string, data: Hex): Promise<OwnerStep[]> => [
-    await runStep(what, chain.escrow, data),
-  ];
+  const act = async (what: string, { to, data }: Call): Promise<OwnerStep[]> =>
+    lpAccount === undefined ? [await run(what, to, data)] : makeChange(port, sender, account, what, data);
 
   async function pendingOf(token: TokenInfo) {
     const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
-    return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
+    return amount > 0n && lapsesAt >= sender.now() ? { amount, availableAt, lapsesAt } : undefined;
   }
 
   const bondPlace = (): Address =>
@@ -166,31 +54,28 @@ export function createOwner(
   ): Promise<OwnerStep[]> {
     const what = `${verb} ${formatTokens(amount, token)}`;
     if (amount <= 0n) refuse(`The amount to ${verb.split(' ')[0]} must be above zero.`);
-    const balance = await port.tokenBalance(account, token.address);
+    const balance = await port.tokenBalance(from, token.address);
     if (balance < amount)
       refuse(
-        `The account ${account} has ${formatTokens(balance, token)} on ${chain.slug}: not enough to ${what}.`,
+        `The account ${from} has ${formatTokens(balance, token)} on ${chain.slug}: not enough to ${what}.`,
       );
     const steps: OwnerStep[] = [];
-    const allowance = await port.allowance(account, token.address, place);
+    const allowance = await port.allowance(from, token.address, place);
     if (token.address === chain.native.token?.address) await leaveGas(token, amount, balance, what);
     if (allowance < amount) {
       // Some tokens refuse to change an allowance that is not zero.
       if (allowance > 0n)
-        steps.push(await runStep('revoke an earlier approval', token.address, approveCall(place, 0n)));
+        steps.push(await run('revoke an earlier approval', token.address, approveCall(place, 0n)));
       steps.push(
-        await runStep(
+        await run(
           `let ${named} take ${formatTokens(amount, token)}`,
           token.address,
           approveCall(place, amount),
         ),
       );
     }
-    if (signer === undefined && steps.length > 0) {
-      report(`would ${what}, once the approval is mined`);
-      return [...steps, { what, to: place, data, gas: null, feeWei: null, txHash: null, blockNumber: null }];
-    }
-    return [...steps, await runStep(what, place, data)];
+    if (!sender.sends && steps.length > 0) return [...steps, sender.later(what, place, data)];
+    return [...steps, await run(what, place, data)];
   }
 
   /** Where gas is paid in the token itself, the approvals and the payment need some of the balance. */
@@ -200,19 +85,63 @@ export function createOwner(
     if (balance >= amount + gas) return;
     const most = balance > gas ? balance - gas : 0n;
     refuse(
-      `Gas on ${chain.slug} is paid in ${token.symbol}: to ${what} may take ${formatTokens(gas, token)} more, and the account ${account} has ${formatTokens(balance, token)}. At most ${formatTokens(most, token)} can be paid in now. ${soFar()}`,
+      `Gas on ${chain.slug} is paid in ${token.symbol}: to ${what} may take ${formatTokens(gas, token)} more, and the account ${from} has ${formatTokens(balance, token)}. At most ${formatTokens(most, token)} can be paid in now. ${soFar()}`,
     );
   }
 
+  /** Money leaves an `LpAccount` to its treasury only. */
+  function requireOwn(to: Address): void {
+    if (lpAccount === undefined || to === account || to === lpAccount.treasury) return;
+    refuse(
+      `Money leaves the account ${account} only to its treasury, ${lpAccount.treasury ?? 'and it has none yet (firmquote lp account set --treasury)'}. Leave --to out, and it lies on the account; or name the treasury.`,
+    );
+  }
+
+  /** An `LpAccount` takes it out to itself, and passes it on to its treasury if `to` is that. */
+  async function takeOut(
+    what: string,
+    call: Call,
+    { token, amount, to }: { token: TokenInfo; amount: bigint; to: Address },
+  ): Promise<OwnerStep[]> {
+    if (lpAccount === undefined || to === account) return act(what, call);
+    const steps = await act(`${what}, by way of the account`, call);
+    const passOn = accountCall.takeToTreasury(token.address, amount);
+    const then = `take ${formatTokens(amount, token)} to the treasury`;
+    return [...steps, sender.sends ? await run(then, account, passOn) : sender.later(then, account, passOn)];
+  }
+
   function refuseItself(operator: Address): void {
-    if (operator === account)
-      refuse('The account itself needs no permission. An operator is a different key that cannot withdraw.');
+    if (operator === account || operator === lpAccount?.owner)
+      refuse(
+        'The account and its owner need no permission. An operator is a different key that cannot withdraw.',
+      );
   }
 
   return {
     pending: pendingOf,
-    deposit: (token: TokenInfo, amount: bigint): Promise<OwnerStep[]> =>
-      payInto(chain.escrow, 'the escrow', 'deposit', token, amount, depositCall(token.address, amount)),
+    /** What lies on an `LpAccount` is deposited first, then what the owner's wallet has. */
+    async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
+      if (amount <= 0n) refuse('The amount to deposit must be above zero.');
+      const lies = lpAccount === undefined ? 0n : await port.tokenBalance(account, token.address);
+      const own = lies < amount ? lies : amount;
+      const rest = amount - own;
+      const wallet = rest === 0n ? 0n : await port.tokenBalance(from, token.address);
+      if (own > 0n && wallet < rest)
+        refuse(
+          `On the account lie ${formatTokens(lies, token)}, and its owner ${from} has ${formatTokens(wallet, token)} on ${chain.slug}: not enough to deposit ${formatTokens(amount, token)}.`,
+        );
+      const steps: OwnerStep[] = [];
+      if (own > 0n) {
+        const what = `deposit ${formatTokens(own, token)} that lie on the account`;
+        steps.push(await run(what, account, moverCall.deposit(token.address, own)));
+      }
+      if (rest === 0n) return steps;
+      const data =
+        lpAccount === undefined
+          ? depositCall(token.address, rest)
+          : depositForCall(account, token.address, rest);
+      return [...steps, ...(await payInto(chain.escrow, 'the escrow', 'deposit', token, rest, data))];
+    },
     async postBond(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
       const data = postBondCall(account, token.address, amount);
       return payInto(bondPlace(), 'the bond contract', 'post a bond of', token, amount, data);
@@ -227,8 +156,10 @@ export function createOwner(
       if (bond.leaving > 0n)
         report(`This replaces the request for ${formatTokens(bond.leaving, token)}; the delay starts again.`);
       report('From now on nobody counts on this amount; it pays claims until it has left.');
-      const data = requestTakeBackCall(token.address, amount);
-      return [await runStep(`ask to take back ${formatTokens(amount, token)} of the bond`, place, data)];
+      return act(
+        `ask to take back ${formatTokens(amount, token)} of the bond`,
+        calls.requestTakeBack(place, token.address, amount),
+      );
     },
     async cancelBondBack(token: TokenInfo): Promise<OwnerStep[]> {
       const place = bondPlace();
@@ -236,11 +167,13 @@ export function createOwner(
       if (bond === undefined || bond.leaving === 0n)
         return refuse(`Nothing of the bond in ${token.symbol} on ${chain.slug} is asked back.`);
       const what = `keep the ${formatTokens(bond.leaving, token)} of the bond that were asked back`;
-      return [await runStep(what, place, requestTakeBackCall(token.address, 0n))];
+      return act(what, calls.requestTakeBack(place, token.address, 0n));
     },
     async takeBondBack(token: TokenInfo, to: Address): Promise<OwnerStep[]> {
       const place = bondPlace();
-      const [bond, now] = await Promise.all([port.bond(account, token.address), nowOf()]);
+      requireOwn(to);
+      const bond = await port.bond(account, token.address);
+      const now = sender.now();
       if (bond === undefined || bond.leaving === 0n)
         return refuse(
           `Nothing of the bond in ${token.symbol} on ${chain.slug} is asked back. Ask with --amount.`,
@@ -249,8 +182,9 @@ export function createOwner(
         return refuse(
           `${formatTokens(bond.leaving, token)} can be taken back from ${dateOf(bond.availableAt)} on, in ${bond.availableAt - now} s by the clock of ${chain.slug}.`,
         );
-      const what = `take back ${formatTokens(bond.leaving, token)} of the bond to ${to}`;
-      return [await runStep(what, place, takeBackCall(token.address, to))];
+      const taken = bond.leaving < bond.amount ? bond.leaving : bond.amount;
+      const what = `take back ${formatTokens(taken, token)} of the bond to ${to}`;
+      return takeOut(what, calls.takeBack(place, token.address, to), { token, amount: taken, to });
     },
     async setBondTerms(terms: BondTerms): Promise<OwnerStep[]> {
       const covered =
@@ -258,7 +192,7 @@ export function createOwner(
           ? 'no orders across chains'
           : `orders across chains that are open ${terms.fillWindowSeconds} s before their deadline and deliver ${terms.wallets ? 'anywhere' : 'into the ledger'}`;
       report('The first terms count at once; a change counts after the delay of the bond.');
-      return [await runStep(`answer for ${covered}`, bondPlace(), setBondTermsCall(terms))];
+      return act(`answer for ${covered}`, calls.setBondTerms(bondPlace(), terms));
     },
     async request(token: TokenInfo, amount: bigint, replace: boolean): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
@@ -276,9 +210,9 @@ export function createOwner(
       report(
         `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
       );
-      return callEscrow(
+      return act(
         `request the withdrawal of ${formatTokens(amount, token)}`,
-        requestWithdrawalCall(token.address, amount),
+        calls.requestWithdrawal(token.address, amount),
       );
     },
     async cancel(token: TokenInfo): Promise<OwnerStep[]> {
@@ -287,9 +221,9 @@ export function createOwner(
         return refuse(
           `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
         );
-      return callEscrow(
+      return act(
         `cancel the withdrawal of ${formatTokens(pending.amount, token)}`,
-        requestWithdrawalCall(token.address, 0n),
+        calls.requestWithdrawal(token.address, 0n),
       );
     },
     async complete(token: TokenInfo, to: Address): Promise<OwnerStep[]> {
@@ -298,7 +232,8 @@ export function createOwner(
         return refuse(
           `No withdrawal of ${token.symbol} is pending on ${chain.slug}: it was never requested, was completed, or expired. Request it with --amount.`,
         );
-      const now = await nowOf();
+      requireOwn(to);
+      const now = sender.now();
       if (now < pending.availableAt)
         return refuse(
           `The withdrawal of ${formatTokens(pending.amount, token)} can be completed from ${dateOf(pending.availableAt)} on, in ${pending.availableAt - now} s by the clock of ${chain.slug}.`,
@@ -313,7 +248,8 @@ export function createOwner(
         report(
           `${formatTokens(amount, token)} of ${formatTokens(pending.amount, token)} are left: quotes signed before the request used the rest`,
         );
-      return callEscrow(`withdraw ${formatTokens(amount, token)} to ${to}`, withdrawCall(token.address, to));
+      const what = `withdraw ${formatTokens(amount, token)} to ${to}`;
+      return takeOut(what, calls.withdraw(token.address, to), { token, amount, to });
     },
     /** Without limits: the operator may spend all that the account has here. */
     async allowOperator(operator: Address): Promise<OwnerStep[]> {
@@ -326,9 +262,9 @@ export function createOwner(
         report(`${operator} is already an operator without limits on ${chain.slug}`);
         return [];
       }
-      return callEscrow(
+      return act(
         `allow the operator ${operator} on ${chain.slug} without limits`,
-        setOperatorCall(operator, true),
+        calls.setOperator(operator, true),
       );
     },
     /** Within limits: it may spend nothing of a token that never got one. */
@@ -350,11 +286,10 @@ export function createOwner(
           continue;
         }
         steps.push(
-          await runStep(
+          ...(await act(
             `let the operator ${operator} spend ${formatTokens(most, token)} in ${windowSeconds} s on ${chain.slug}`,
-            chain.escrow,
-            limitOperatorCall(operator, token.address, most, windowSeconds),
-          ),
+            calls.limitOperator(operator, token.address, most, windowSeconds),
+          )),
         );
       }
       return steps;
@@ -364,7 +299,7 @@ export function createOwner(
         report(`${operator} is not an operator on ${chain.slug}`);
         return [];
       }
-      return callEscrow(`revoke the operator ${operator} on ${chain.slug}`, setOperatorCall(operator, false));
+      return act(`revoke the operator ${operator} on ${chain.slug}`, calls.setOperator(operator, false));
     },
   };
 }
@@ -378,5 +313,3 @@ export async function hasLimits(
   const [token] = chain.tokens;
   return token !== undefined && (await operatorLimit(account, operator, token.address)) !== undefined;
 }
-
-export const dateOf = (seconds: UnixSeconds): string => new Date(seconds * 1000).toISOString();

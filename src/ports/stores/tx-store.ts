@@ -40,6 +40,8 @@ export interface TxStore {
     from: { nonce: number; block: bigint },
     limit: number,
   ): Promise<TxSlot[]>;
+  /** Of the transaction with this hash, whoever signed it; not of one that only uses a nonce. */
+  keyOf(chainId: number, txHash: Hex): Promise<{ key: string; signer: Address } | undefined>;
   /** Every signer that has sent on this chain from this store, by its first use. */
   signers(chainId: number): Promise<Address[]>;
 }
@@ -57,6 +59,8 @@ export interface NewSlot {
   keys: readonly string[];
   to: Address;
   data: Hex;
+  /** Wei. */
+  value: bigint;
   gas: bigint | null;
   notAfter: UnixSeconds | null;
 }
@@ -77,6 +81,8 @@ export interface TxSlot {
   keys: readonly string[];
   to: Address;
   data: Hex;
+  /** Wei. */
+  value: bigint;
   gas: bigint | null;
   notAfter: UnixSeconds | null;
   state: 'open' | 'mined' | 'void';

@@ -2,8 +2,10 @@
 
 import { type Chain, type FinalityTag, finalityStep } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
-import type { Hex } from '../../../domain/hex.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { UnixSeconds } from '../../../domain/time.ts';
 import type {
+  ChainLog,
   ChainPort,
   DecidingViews,
   EscrowEvent,
@@ -94,6 +96,13 @@ const SEND_OUTCOMES: readonly SendOutcome['kind'][] = [
   'not_now',
   'rejected',
 ];
+
+const toChainLog = ({ transactionHash, blockNumber, topics, data }: RpcLog): ChainLog => ({
+  txHash: transactionHash,
+  blockNumber: BigInt(blockNumber),
+  topics,
+  data,
+});
 
 export function createChain(configured: Chain, options: ChainOptions): EvmChain {
   // A copy, because the start corrects its tokens by what their contracts say.
@@ -200,13 +209,14 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
   const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
   const fromAll: Ask = (params) => logsOfAll(rpc, health, params);
 
-  async function logs(
+  async function rawLogs(
     ask: Ask,
+    address: Address | readonly Address[],
     fromBlock: bigint,
     toBlock: bigint,
-    topics: readonly (Hex | null)[] = [],
-  ): Promise<EscrowEvent[]> {
-    const found: EscrowEvent[] = [];
+    topics: readonly (Hex | null)[],
+  ): Promise<RpcLog[]> {
+    const found: RpcLog[] = [];
     for (let from = fromBlock; from <= toBlock;) {
       const to = logRange.endOf(from, toBlock);
       if (to > (head.current()?.number ?? to))
@@ -214,23 +224,39 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
           code: 'head_replaced',
         });
       const rows = await ask([
-        {
-          address: sources,
-          fromBlock: quantity(from),
-          toBlock: quantity(to),
-          ...(topics.length > 0 && { topics }),
-        },
+        { address, fromBlock: quantity(from), toBlock: quantity(to), ...(topics.length > 0 && { topics }) },
       ]).catch((error: unknown) => {
         if (!logRange.shrink(from, to, error)) throw error;
       });
       if (rows === undefined) continue;
-      for (const row of rows) {
-        const event = decoded(row);
-        if (event) found.push(event);
-      }
+      found.push(...rows);
       from = to + 1n;
     }
     return found;
+  }
+
+  async function logs(
+    ask: Ask,
+    fromBlock: bigint,
+    toBlock: bigint,
+    topics: readonly (Hex | null)[] = [],
+  ): Promise<EscrowEvent[]> {
+    const rows = await rawLogs(ask, sources, fromBlock, toBlock, topics);
+    return rows.map(decoded).filter((event) => event !== undefined);
+  }
+
+  /** Ranges of blocks from the newest back to the one in which a block is older than `since`. */
+  async function* rangesBack(since: UnixSeconds): AsyncGenerator<{ from: bigint; to: bigint }> {
+    const latest = head.current();
+    if (!latest)
+      throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
+    for (let to = latest.number; to >= 0n;) {
+      const from = logRange.startOf(to);
+      yield { from, to };
+      const oldest = await block(from);
+      if (!oldest || oldest.timestamp < since) return;
+      to = from - 1n;
+    }
   }
 
   const fromAny = <T>(method: string, params: readonly unknown[]) =>
@@ -284,16 +310,21 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     events: (fromBlock, toBlock, thorough = false) => logs(thorough ? fromAll : fromOne, fromBlock, toBlock),
     async orderEvents(orderId, since) {
       const found: EscrowEvent[] = [];
-      const latest = head.current();
-      if (!latest)
-        throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
-      for (let to = latest.number; to >= 0n;) {
-        const from = logRange.startOf(to);
+      for await (const { from, to } of rangesBack(since))
         found.unshift(...(await logs(fromAll, from, to, [null, orderId])));
-        const oldest = await block(from);
-        if (!oldest || oldest.timestamp < since) break;
-        to = from - 1n;
+      return found;
+    },
+    async newestLog(emitter, topics, since) {
+      for await (const { from, to } of rangesBack(since)) {
+        const row = (await rawLogs(fromAll, emitter, from, to, topics)).at(-1);
+        if (row) return toChainLog(row);
       }
+      return undefined;
+    },
+    async logsSince(emitter, topics, since) {
+      const found: ChainLog[] = [];
+      for await (const { from, to } of rangesBack(since))
+        found.unshift(...(await rawLogs(fromAll, emitter, from, to, topics)).map(toChainLog));
       return found;
     },
     async surplus(filler, orderId, at) {
@@ -303,12 +334,16 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
       return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
     },
     simulate: (transaction, at) => simulateCall(rpc, transaction, at),
-    async dryRun({ from, to, data, gas }) {
+    async dryRun({ from, to, data, value, gas }) {
       try {
         return {
           ok: true,
           data: await rpc.request<Hex>('eth_call', [
-            { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
+            {
+              ...{ from, to, data },
+              ...(value !== undefined && { value: quantity(value) }),
+              ...(gas !== undefined && { gas: quantity(gas) }),
+            },
             'latest',
           ]),
         };

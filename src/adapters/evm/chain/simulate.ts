@@ -9,12 +9,16 @@ import { isRevert, revertData } from './multicall.ts';
 /** At the latest block, or at block `at`. Throws `UpstreamError` when no node answers. */
 export async function simulateCall(
   rpc: Pick<ChainRpc, 'request'>,
-  { from, to, data, gas }: ContractCall,
+  { from, to, data, value, gas }: ContractCall,
   at?: bigint,
 ): Promise<Simulation> {
   try {
     const used = await rpc.request<Hex>('eth_estimateGas', [
-      { from, to, data, ...(gas !== undefined && { gas: `0x${gas.toString(16)}` }) },
+      {
+        ...{ from, to, data },
+        ...(value !== undefined && { value: `0x${value.toString(16)}` }),
+        ...(gas !== undefined && { gas: `0x${gas.toString(16)}` }),
+      },
       at === undefined ? 'latest' : `0x${at.toString(16)}`,
     ]);
     return { ok: true, gasUsed: BigInt(used) };

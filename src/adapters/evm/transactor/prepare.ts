@@ -1,6 +1,7 @@
 /** Simulates intents before they take a nonce, and bundles those that may share a transaction. */
 
-import { SettlementError } from '../../../domain/errors.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { SettlementError, UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -31,6 +32,8 @@ interface PrepareDeps {
   signer: Address;
   batch: Address | null;
   log: Log;
+  /** What the signer can still spend, wei, and what it would bid for gas, wei per gas. */
+  funds(): Promise<{ free: bigint; maxFeePerGas: bigint }>;
 }
 
 export function createPreparation({
@@ -38,11 +41,15 @@ export function createPreparation({
   signer,
   batch,
   log,
+  funds,
 }: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
   return async (intents, apart) => {
     const slots: NewSlot[] = [];
     const refused = new Map<string, Error>();
-    const mayShare = batch ? intents.filter(({ key, together }) => together && !apart.has(key)) : [];
+    for (const [key, error] of await unpaid(intents)) refused.set(key, error);
+    const mayShare = batch
+      ? intents.filter(({ key, together, value }) => together && !value && !apart.has(key))
+      : [];
     const bundled = new Set<string>();
     if (mayShare.length >= BUNDLE_FROM) {
       for (const slot of await bundles(mayShare)) {
@@ -52,20 +59,39 @@ export function createPreparation({
     }
     await Promise.all(
       intents.map(async (intent) => {
-        if (bundled.has(intent.key)) return;
+        if (bundled.has(intent.key) || refused.has(intent.key)) return;
         const slot = await single(intent).catch((error: Error) => error);
         if (slot instanceof Error) refused.set(intent.key, slot);
         else slots.push(slot);
       }),
     );
-    return { slots, refused };
+    // With the gas that was estimated meanwhile.
+    for (const [key, error] of await unpaid(slots)) refused.set(key, error);
+    return { slots: slots.filter(({ key }) => !refused.has(key)), refused };
   };
 
-  async function single({ key, to, data, gas, ...intent }: TxIntent): Promise<NewSlot> {
+  /** In order: each leaves less for the next. */
+  async function unpaid(
+    calls: readonly { key: string; value?: bigint; gas?: bigint | null }[],
+  ): Promise<Map<string, Error>> {
+    const short = new Map<string, Error>();
+    const withValue = calls.filter(({ value }) => value);
+    if (withValue.length === 0) return short;
+    let { free, maxFeePerGas } = await funds();
+    for (const { key, value = 0n, gas } of withValue) {
+      const cost = value + (gas ?? TRANSACTION_GAS) * maxFeePerGas;
+      if (cost <= free) free -= cost;
+      else short.set(key, signerShort(signer, cost, free));
+    }
+    return short;
+  }
+
+  async function single({ key, to, data, value = 0n, gas, ...intent }: TxIntent): Promise<NewSlot> {
     const notAfter = intent.notAfter ?? null;
-    if (gas !== undefined) return { key, keys: [key], to, data, gas, notAfter };
-    const simulated = await chain.simulate({ from: signer, to, data });
-    if (simulated.ok) return { key, keys: [key], to, data, gas: withMargin(simulated.gasUsed), notAfter };
+    if (gas !== undefined) return { key, keys: [key], to, data, value, gas, notAfter };
+    const simulated = await chain.simulate({ from: signer, to, data, ...(value > 0n && { value }) });
+    if (simulated.ok)
+      return { key, keys: [key], to, data, value, gas: withMargin(simulated.gasUsed), notAfter };
     throw new SettlementError(`The chain would refuse this transaction: ${simulated.reason}.`, {
       code: 'would_revert',
       facts: { reason: simulated.reason, data: simulated.data },
@@ -126,9 +152,16 @@ export function createPreparation({
     // The escrow itself refuses a call whose time has passed; the others still run.
     const ends = calls.map(({ intent: { notAfter } }) => notAfter ?? null);
     const notAfter = ends.includes(null) ? null : Math.max(...(ends as number[]));
-    return { key: `bundle-${keys[0]}`, keys, to: batch as Address, data, gas, notAfter };
+    return { key: `bundle-${keys[0]}`, keys, to: batch as Address, data, value: 0n, gas, notAfter };
   }
 }
+
+const signerShort = (signer: Address, cost: bigint, free: bigint): UpstreamError =>
+  new UpstreamError(
+    `The signer ${signer} cannot pay for this transaction: it needs ${formatUnits(cost, 18)} of native ` +
+      `currency, and ${formatUnits(free > 0n ? free : 0n, 18)} is free. Nothing was sent. Top the signer up.`,
+    { code: 'signer_short', facts: { signer, neededWei: cost, freeWei: free } },
+  );
 
 const withMargin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
 

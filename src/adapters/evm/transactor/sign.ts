@@ -11,11 +11,13 @@ interface UnsignedTx extends TxFees {
   nonce: number;
   to: Address;
   data: Hex;
+  /** Wei; 0n when absent. */
+  value?: bigint;
   gas: bigint;
 }
 
 export async function signTransaction(signer: Signer, tx: UnsignedTx): Promise<{ raw: Hex; hash: Hex }> {
-  const unsigned = { type: 'eip1559', value: 0n, ...tx } as const;
+  const unsigned = { type: 'eip1559', ...tx } as const;
   const signature = await signer.sign(hexToBytes(serializeTransaction(unsigned)));
   const raw = serializeTransaction(unsigned, {
     r: `0x${signature.slice(2, 66)}`,

@@ -100,7 +100,14 @@ export function createTransactor(
   const log = parentLog.child({ chain: chain.chain.slug, signer: signer.address });
   const labels = { chain: chain.chain.slug, lane };
   const lookUp = createSlotLookup(store, chainId, lanes);
-  const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
+  const prepare = createPreparation({
+    ...{ chain, signer: signer.address, batch: batchContract, log },
+    async funds() {
+      const [balance, fees] = await Promise.all([chain.nativeBalance(signer.address), chain.fees()]);
+      const { maxFeePerGas } = firstFees(fees, belowCap(maxFeePerGasCap));
+      return { free: balance - openCost(), maxFeePerGas };
+    },
+  });
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
   const names = ['chain', 'lane'] as const;
   const series = { chain: [chain.chain.slug], lane: [lane] };
@@ -344,7 +351,9 @@ export function createTransactor(
         nonce: slot.nonce,
         gas,
         ...fees,
-        ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }),
+        ...(noop
+          ? { to: signer.address, data: '0x' as Hex, value: 0n }
+          : { to: slot.to, data: slot.data, value: slot.value }),
       });
       entry.unsigned = 0;
       return { entry, bytes: { ...signed, ...fees, gas, noop } };
@@ -561,17 +570,24 @@ export function createTransactor(
     })();
   }
 
+  /** Wei: at most what the open transactions take from the signer, value included. */
+  function openCost(): bigint {
+    let cost = 0n;
+    for (const { slot } of live.values()) {
+      if (slot.state !== 'open' || slot.nonce < minedCount) continue;
+      const last = slot.attempts.at(-1);
+      if (last) cost += last.gas * last.maxFeePerGas;
+      if (!last?.noop) cost += slot.value;
+    }
+    return cost;
+  }
+
   /**
    * What open transactions may cost, and one more; no less than `leastBalance`. Nodes ask for as much (geth:
    * "overshot").
    */
   function countNeeded(): void {
-    neededWei = costWei;
-    for (const { slot } of live.values()) {
-      const last = slot.attempts.at(-1);
-      if (slot.state === 'open' && slot.nonce >= minedCount && last)
-        neededWei += last.gas * last.maxFeePerGas;
-    }
+    neededWei = costWei + openCost();
     if (neededWei < leastBalance) neededWei = leastBalance;
   }
 

@@ -56,4 +56,18 @@ create table tx_attempt (
 `,
   },
   ...TX_LANE_MIGRATIONS,
+  {
+    id: 'tx-003-value',
+    sql: `
+-- Wei. Programs of the previous release write none.
+alter table tx_slot add column value numeric(78) not null default 0;
+`,
+  },
+  {
+    id: 'tx-004-by-hash',
+    sql: `
+-- The books ask what a transaction on the chain was for.
+create index tx_attempt_hash on tx_attempt (hash);
+`,
+  },
 ];

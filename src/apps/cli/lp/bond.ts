@@ -2,10 +2,11 @@
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { coveredBy } from '../../../domain/bond.ts';
-import { dateOf, type OwnerStep } from '../../lp/owner.ts';
+import { dateOf } from '../../lp/account/change.ts';
+import type { OwnerStep } from '../../lp/account/sender.ts';
 import { badRequest } from '../../bad-request.ts';
-import { secondsOf } from '../option-values.ts';
-import { answer, onChain, type OwnerOptions, readAddress, tokenOf } from './owner.ts';
+import { readAddress, secondsOf } from '../option-values.ts';
+import { answer, onChain, type OwnerOptions, tokenOf } from './owner.ts';
 
 export async function showBond(options: OwnerOptions): Promise<void> {
   await onChain({ ...options, dryRun: true }, async ({ port, account }) => {

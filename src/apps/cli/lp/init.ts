@@ -9,7 +9,7 @@ import { encryptKey } from '../../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { formatUnits } from '../../../domain/amount.ts';
-import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
+import { type Address, type Bytes32, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { ConfigError, parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
 import { toolContext } from '../../process.ts';
@@ -22,6 +22,7 @@ import {
   defaultPairs,
   type NetworkSection,
 } from '../../lp/init/compose.ts';
+import type { LpAccountState } from '../../lp/account/state.ts';
 import { EXCHANGES } from '../../lp/init/exchanges.ts';
 import {
   probeAccount,
@@ -34,8 +35,10 @@ import {
 import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-prices.ts';
 import { readPreset } from '../../config/presets.ts';
 import { chainOf } from '../../networks.ts';
+import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
 import { openTerminal, type Terminal } from '../ask.ts';
 import { newPassword } from '../keystore.ts';
+import { readAddress, readSalt } from '../option-values.ts';
 import { badRequest } from '../../bad-request.ts';
 
 export interface InitOptions {
@@ -50,6 +53,9 @@ export interface InitOptions {
   solverId?: string;
   solverName?: string;
   account?: string;
+  accountOwner?: string;
+  accountSalt?: string;
+  mover?: boolean;
   rpc?: string[];
   token?: string[];
   operatorKeyEnv?: string;
@@ -74,6 +80,7 @@ export async function initLp(
   const files = {
     config: join(options.dir, 'lp.json'),
     keystore: join(options.dir, 'secrets', 'operator.json'),
+    mover: join(options.dir, 'secrets', 'mover.json'),
     password: join(options.dir, 'secrets', 'operator-password'),
     venueKey: join(options.dir, 'secrets', 'venue-key'),
   };
@@ -103,21 +110,20 @@ export async function initLp(
     const name =
       answers.solver?.name ??
       (await asker.or('Your name, as takers see it', options.fromDemo === undefined ? id : 'My first LP'));
-    const account = (
-      answers.account ??
-      (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'))
-    ).toLowerCase() as Address;
+    const account = await accountOf(answers, asker);
     const feeds = answers.feeds ?? EXCHANGES;
     const pricing = { asker, feeds, given: answers.prices ?? {}, made: new Map<string, Price>() };
     const { networks, assets } = await networksOf(answers, venue, pricing, secrets);
 
     const operatorKey = operatorKeyOf(answers, secrets);
     const operator = createSigner(operatorKey);
-    if (operator.address === account)
+    if (operator.address === account || operator.address === answers.accountOwner)
       throw badRequest(
-        'This is the key of the account itself, which can withdraw everything. The operator needs its own key: leave it out to generate one.',
+        'This is the key of the account itself, or of its owner, which can withdraw everything. The operator needs its own key: leave it out to generate one.',
       );
     const password = await passwordOf(answers, asker);
+    const moverKey = answers.mover === true ? systemRandom.bytes32() : undefined;
+    const passwordSource = 'text' in password ? { passwordFile: files.password } : password.source;
 
     for (const gas of networks.map(gasSymbolOf)) pricing.made.set(gas, defaultPrice(gas));
     const prices: Record<string, unknown> = { ...Object.fromEntries(pricing.made), ...pricing.given };
@@ -139,10 +145,8 @@ export async function initLp(
       admin: { port: port + 1, tokenFile: `${dataDir}/admin.token` },
       database: { url: answers.databaseUrl ?? null, embeddedDir: dataDir },
       keys: {
-        operator: {
-          keystore: files.keystore,
-          ...('text' in password ? { passwordFile: files.password } : password.source),
-        },
+        operator: { keystore: files.keystore, ...passwordSource },
+        ...(moverKey !== undefined && { mover: { keystore: files.mover, ...passwordSource } }),
       },
       venues: [
         {
@@ -166,23 +170,31 @@ export async function initLp(
     };
     const understood = understand(config);
     for (const warning of lpWarnings(understood)) report(`\nWARNING: ${warning}`);
-    const todo = await checkAccount(understood, account, operator.address, files.config, secrets);
+    const todo = await checkAccount(understood, account, {
+      ...{ operator: operator.address, config: files.config, secrets },
+      isLpAccount: answers.accountOwner !== undefined,
+      mover: moverKey === undefined ? undefined : createSigner(moverKey).address,
+      salt: answers.accountSalt,
+    });
 
     for (const file of there) await rename(file, `${file}.${Date.now()}.old`);
     await mkdir(dataDir, { recursive: true });
     if ('text' in password) await writeSecretFile(files.password, password.text);
-    await writeSecretFile(
-      files.keystore,
-      await encryptKey(
-        { privateKey: operatorKey, address: operator.address },
-        'text' in password ? password.text : password.value,
-      ),
-    );
+    const secret = 'text' in password ? password.text : password.value;
+    for (const [file, privateKey] of [
+      [files.keystore, operatorKey],
+      [files.mover, moverKey],
+    ] as const)
+      if (privateKey !== undefined)
+        await writeSecretFile(
+          file,
+          await encryptKey({ privateKey, address: createSigner(privateKey).address }, secret),
+        );
     await writeSecretFile(files.venueKey, venueKey);
     await writeSecretFile(files.config, `${JSON.stringify(config, null, 2)}\n`);
 
     report(
-      `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, readable only by this user. The operator is ${operator.address}.`,
+      `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${moverKey === undefined ? '' : ", the mover's"}${'text' in password ? ', its password' : ''} and the venue's key, readable only by this user. The operator is ${operator.address}.`,
     );
     if (todo.length > 0) report(`\nBefore the LP can quote:\n${todo.map((line) => `  ${line}`).join('\n')}`);
     if (todo.some((line) => line.includes(`=${AMOUNT}/`)))
@@ -238,7 +250,17 @@ function createAsker(terminal: Terminal | undefined, yes: boolean) {
   };
 }
 
-function fromFlags({ rpc = [], token = [], account, port, databaseUrl, ...flags }: InitOptions): Answers {
+function fromFlags({
+  rpc = [],
+  token = [],
+  account,
+  accountOwner,
+  accountSalt,
+  mover,
+  port,
+  databaseUrl,
+  ...flags
+}: InitOptions): Answers {
   const chains: NonNullable<Answers['chains']> = {};
   for (const [flag, texts] of [
     ['--rpc', rpc],
@@ -260,6 +282,9 @@ function fromFlags({ rpc = [], token = [], account, port, databaseUrl, ...flags 
     venue: { url: flags.venueUrl, keyFile: flags.venueKeyFile, keyEnv: flags.venueKeyEnv },
     solver: { id: flags.solverId, name: flags.solverName },
     ...(account !== undefined && { account }),
+    ...(accountOwner !== undefined && { accountOwner: readAddress(accountOwner) }),
+    ...(accountSalt !== undefined && { accountSalt: readSalt(accountSalt) }),
+    ...(mover !== undefined && { mover }),
     operator: {
       keyEnv: flags.operatorKeyEnv,
       passwordFile: flags.operatorPasswordFile,
@@ -269,6 +294,26 @@ function fromFlags({ rpc = [], token = [], account, port, databaseUrl, ...flags 
     ...(port !== undefined && { port }),
     ...(databaseUrl !== undefined && { databaseUrl }),
   } as Answers;
+}
+
+/** The owner's own address, or that of the `LpAccount` that an owner has or will deploy. */
+async function accountOf({ account, accountOwner, accountSalt }: Answers, asker: Asker): Promise<Address> {
+  if (account !== undefined && accountOwner !== undefined)
+    throw badRequest(
+      'Give --account for a plain account or an LpAccount that exists, or --account-owner for the LpAccount of that owner, not both.',
+    );
+  if (accountOwner === undefined && accountSalt !== undefined)
+    throw badRequest(
+      '--account-salt needs --account-owner: both together give the address of the LpAccount.',
+    );
+  if (accountOwner !== undefined) {
+    const owned = lpAccountDeployment(accountOwner, accountSalt).address;
+    report(`✓ the account is the LpAccount ${owned}, whose first owner is ${accountOwner}`);
+    return owned;
+  }
+  const typed =
+    account ?? (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'));
+  return typed.toLowerCase() as Address;
 }
 
 async function venueKeyOf(
@@ -448,18 +493,34 @@ async function passwordOf(
 async function checkAccount(
   { networks, lp }: LpAppConfig,
   account: Address,
-  operator: Address,
-  config: string,
-  secrets: SecretContext,
+  {
+    operator,
+    config,
+    secrets,
+    isLpAccount,
+    mover,
+    salt,
+  }: {
+    operator: Address;
+    config: string;
+    secrets: SecretContext;
+    /** The answers name an owner of an `LpAccount`, which may not be deployed yet. */
+    isLpAccount: boolean;
+    mover: Address | undefined;
+    salt: Bytes32 | undefined;
+  },
 ): Promise<string[]> {
   const todo: string[] = [];
+  const owned = `--config ${config} --owner OWNER_KEYSTORE`;
+  const states: (LpAccountState | undefined)[] = [];
   for (const network of networks) {
-    const { operatorAllowed, operatorLimited, operatorGas, balances } = await probeAccount(
+    const { lpAccount, operatorAllowed, operatorLimited, operatorGas, balances } = await probeAccount(
       expand(network.rpcUrls[0] ?? '', secrets),
       chainOf(network),
       account,
       operator,
     );
+    states.push(lpAccount);
     const held = balances
       .filter(({ amount }) => amount > 0n)
       .map(({ symbol, decimals, amount }) => `${formatUnits(amount, decimals)} ${symbol}`);
@@ -486,7 +547,29 @@ async function checkAccount(
     if (crosses && operatorGas === 0n)
       todo.push(`send ${operator} some native currency of ${network.slug}, for the gas of cross-chain fills`);
   }
-  return todo;
+  if (!isLpAccount && states.every((state) => state === undefined)) {
+    if (mover !== undefined)
+      throw badRequest(
+        'A plain account has no mover: its owner moves inventory by hand. Leave --mover out, or give --account-owner for an LpAccount.',
+      );
+    return todo;
+  }
+  const roles = `--treasury ADDRESS${mover === undefined ? '' : ` --mover config --mover-limit ${networks[0]?.tokens[0]?.symbol ?? 'USDC'}=${AMOUNT}`}`;
+  const isDeployed = states.every((state) => state !== undefined);
+  const isSetUp = states.every(
+    (state) => state !== undefined && state.escrow !== null && state.treasury !== null,
+  );
+  return [
+    ...(isDeployed
+      ? []
+      : [`firmquote lp account deploy ${owned}${salt === undefined ? '' : ` --salt ${salt}`}`]),
+    ...(isSetUp && mover === undefined ? [] : [`firmquote lp account set ${roles} ${owned}`]),
+    ...todo,
+    ...(mover === undefined
+      ? []
+      : [`send ${mover}, the mover, some native currency of each chain, for the gas of its transactions`]),
+    ...(isSetUp ? [] : [`firmquote lp account finish ${owned}`]),
+  ];
 }
 
 const listOf = (text: string): string[] =>

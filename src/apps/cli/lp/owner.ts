@@ -4,16 +4,21 @@ import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
+import type { Signer } from '../../../ports/signer.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { SecretContext } from '../../keys.ts';
 import { addressOfKey } from '../../signers.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
-import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
+import { dateOf } from '../../lp/account/change.ts';
+import { createSender, type OwnerStep, type Sender } from '../../lp/account/sender.ts';
+import { type LpAccountState, readLpAccount } from '../../lp/account/state.ts';
+import { createOwner, type Owner } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
+import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
 import { toolContext } from '../../process.ts';
 import { badConfig, badRequest } from '../../bad-request.ts';
 import { openKeystore } from '../open-keystore.ts';
-import { secondsOf } from '../option-values.ts';
+import { readAddress, secondsOf } from '../option-values.ts';
 import { printLines } from '../table.ts';
 
 export interface OwnerOptions {
@@ -27,17 +32,25 @@ export interface OwnerOptions {
   json?: boolean;
 }
 
-interface OwnerContext {
+export interface OwnerContext {
   config: LpAppConfig;
   account: Address;
   port: ChainPort;
+  sender: Sender;
+  /** undefined: a plain account. */
+  lpAccount: LpAccountState | undefined;
   owner: Owner;
 }
 
 export async function deposit({ amount, ...options }: OwnerOptions & { amount: string }): Promise<void> {
-  await onChain(options, async ({ port, owner, account }) => {
+  await onChain(options, async ({ port, owner, account, lpAccount }) => {
     const token = tokenOf(port, options.token);
-    const steps = await owner.deposit(token, parseUnits(amount, token.decimals));
+    const steps = await owner.deposit(
+      token,
+      amount === 'all' && lpAccount !== undefined
+        ? await port.tokenBalance(account, token.address)
+        : parseUnits(amount, token.decimals),
+    );
     const balance = await port.ledgerBalance(account, token.address);
     answer(
       options,
@@ -127,7 +140,7 @@ export async function setOperator(
   answer(
     options,
     { operator, steps },
-    steps.some(({ txHash }) => txHash !== null)
+    steps.some(isMade)
       ? [
           `${operator} may now sign quotes and fills for the account${unlimited ? ', without limits' : ', within its limits'}; it cannot withdraw.`,
         ]
@@ -157,12 +170,10 @@ async function onEachChain(
   const given = readAddress(address);
   const { config } = await read(options);
   const operator = given ?? (await addressOfKey(config.keys.operator, toolContext('owner', config)));
-  const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
   const steps: OwnerStep[] = [];
-  for (const chain of chains)
-    await onChain({ ...options, chain }, async ({ owner, port }) => {
-      steps.push(...(await work(owner, operator, port)));
-    });
+  await onChains(options, async ({ owner, port }) => {
+    steps.push(...(await work(owner, operator, port)));
+  });
   return { operator, steps };
 }
 
@@ -191,9 +202,33 @@ function readLimit(text: string): { symbol: string; amount: string; windowSecond
   return { symbol, amount, windowSeconds };
 }
 
+export interface Who {
+  /** Whose key may sign; `offered`: the one who was offered an `LpAccount`. */
+  mayBe?: 'owner' | 'offered' | 'anyone';
+  /** Who would send, when no key is opened. Default: the owner. */
+  payer?: Address | undefined;
+}
+
+/** On the chain of the options, or on one after the other. The owner's keystore is opened once. */
+export async function onChains(
+  options: OwnerOptions,
+  work: (context: OwnerContext) => Promise<void>,
+  who: Who = {},
+): Promise<void> {
+  const { config } = await read(options);
+  const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
+  const signer = await signerOf(options, config);
+  for (const chain of chains) await onChain({ ...options, chain }, work, who, signer);
+}
+
+const signerOf = async (options: OwnerOptions, config: LpAppConfig): Promise<Signer | undefined> =>
+  options.dryRun ? undefined : openOwner(options, config, toolContext('owner', config).secrets);
+
 export async function onChain(
   options: OwnerOptions,
   work: (context: OwnerContext) => Promise<void>,
+  { mayBe = 'owner', payer }: Who = {},
+  opened?: Signer,
 ): Promise<void> {
   const { config } = await read(options);
   const named = options.chain;
@@ -212,24 +247,60 @@ export async function onChain(
   if (account === undefined)
     throw badConfig(`The configuration names no account on ${network.slug} (lp.chains).`);
   const { log, secrets } = toolContext('owner', config);
-  const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
-  if (signer !== undefined && signer.address !== account)
-    throw badRequest(
-      `This key is ${signer.address}'s, but the account of the LP on ${network.slug} is ${account}. Use the keystore of the account's owner.`,
-    );
+  const signer = opened ?? (await signerOf(options, config));
   const report = (line: string): void => void (options.json || console.log(line));
-  await withChain(network, { log, secrets }, (port) =>
-    work({ config, account, port, owner: createOwner(port, account, signer, report) }),
+  await withChain(network, { log, secrets }, async (port) => {
+    const lpAccount = await readLpAccount(port, account);
+    if (signer !== undefined && mayBe !== 'anyone')
+      requireOwner(signer.address, { account, lpAccount, slug: network.slug, mayBe });
+    const sender = createSender(
+      port,
+      signer?.address ?? payer ?? lpAccount?.owner ?? account,
+      signer,
+      report,
+    );
+    await work({
+      config,
+      account,
+      port,
+      sender,
+      lpAccount,
+      owner: createOwner(port, account, sender, lpAccount),
+    });
+  });
+}
+
+/** When an `LpAccount` is closed, everybody may bring its money to its treasury. */
+function requireOwner(
+  key: Address,
+  {
+    account,
+    lpAccount,
+    slug,
+    mayBe,
+  }: { account: Address; lpAccount: LpAccountState | undefined; slug: string; mayBe: 'owner' | 'offered' },
+): void {
+  if (lpAccount === undefined) {
+    if (key === account) return;
+    const advice =
+      lpAccountDeployment(key).address === account
+        ? `It is the address of this key's LpAccount, which is not deployed there: firmquote lp account deploy`
+        : "Use the keystore of the account's owner";
+    throw badRequest(`This key is ${key}'s, but the account of the LP on ${slug} is ${account}. ${advice}.`);
+  }
+  const right = mayBe === 'owner' ? lpAccount.owner : lpAccount.pendingOwner;
+  if (key === right || lpAccount.closed) return;
+  throw badRequest(
+    mayBe === 'owner'
+      ? `This key is ${key}'s, but the owner of the LpAccount ${account} on ${slug} is ${lpAccount.owner}. Use the keystore of the owner.`
+      : `This key is ${key}'s, but the LpAccount ${account} on ${slug} is offered to ${right ?? 'nobody'}. Use the keystore of who was offered it.`,
   );
 }
 
-export function readAddress(text: string | undefined): Address | undefined {
-  if (text !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(text))
-    throw badRequest(`"${text}" is not an address: 0x and 40 hex digits.`);
-  return text?.toLowerCase() as Address | undefined;
-}
+/** Whether the step has taken effect, so was neither only simulated nor only scheduled. */
+const isMade = ({ txHash, scheduledFor }: OwnerStep): boolean => txHash !== null && scheduledFor === null;
 
-async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {
+export async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {
   if (file === undefined) throw badRequest('Give the configuration of the LP: --config FILE.');
   return loadConfig(zLpAppConfig, file, process.env);
 }

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Address } from '../../../domain/hex.ts';
-import { zAddress } from '../../../protocol/wire.ts';
+import { zAddress, zBytes32 } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -20,6 +20,12 @@ const zAnswers = z.strictObject({
     .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
   account: zAddress.optional(),
+  /** Instead of `account`: who will own an `LpAccount`, whose address follows from it. */
+  accountOwner: zAddress.optional(),
+  /** 0x and 64 hex digits: tells several accounts of one owner apart. */
+  accountSalt: zBytes32.optional(),
+  /** Also makes a key for the mover of the `LpAccount`, which moves inventory between chains. */
+  mover: z.boolean().optional(),
   operator: z
     .strictObject({
       keyEnv: z.string().optional(),

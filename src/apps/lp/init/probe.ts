@@ -21,6 +21,7 @@ import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { badRequest } from '../../bad-request.ts';
 import { presetOf } from '../../config/presets.ts';
+import { readLpAccount } from '../account/state.ts';
 import { hasLimits } from '../owner.ts';
 
 export interface VenueFacts {
@@ -157,7 +158,8 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
     metrics: createMetrics(),
   });
   try {
-    const [operatorAllowed, operatorLimited, operatorGas, balances] = await Promise.all([
+    const [lpAccount, operatorAllowed, operatorLimited, operatorGas, balances] = await Promise.all([
+      readLpAccount(port, account),
       port.isOperator(account, operator),
       hasLimits(port, account, operator),
       port.nativeBalance(operator),
@@ -169,7 +171,7 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
         })),
       ),
     ]);
-    return { operatorAllowed, operatorLimited, operatorGas, balances };
+    return { lpAccount, operatorAllowed, operatorLimited, operatorGas, balances };
   } finally {
     await port.close();
   }

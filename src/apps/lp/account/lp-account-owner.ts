@@ -1,0 +1,213 @@
+/** The owner's actions that only an `LpAccount` has: set-up, roles, limits, routes, treasury, and its end. */
+
+import { formatTokens, formatUnits } from '../../../domain/amount.ts';
+import type { TokenInfo } from '../../../domain/chain.ts';
+import { type Address, type Bytes32, type Hex, ZERO_ADDRESS } from '../../../domain/hex.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import { accountCall, lpAccountDeployment } from '../../../settlement/lp-account.ts';
+import { dateOf, makeChange } from './change.ts';
+import type { OwnerStep, Sender } from './sender.ts';
+import { type LpAccountState, readLpAccount, readMoverLimit, readRoute } from './state.ts';
+
+/** A way to the same address on another chain. `via`: messenger of CCTP, or token of the OFT. */
+export interface Route {
+  list: 'cctpRoute' | 'oftRoute';
+  asset: Address;
+  destination: number;
+  via: Address;
+  feeBps: number;
+  /** In words, such as "USDC by CCTP to arc". */
+  name: string;
+}
+
+/** What is undefined stays as it is. */
+export interface AccountWishes {
+  treasury?: Address;
+  /** null: nobody moves. */
+  mover?: Address | null;
+  /** Base units of each day. */
+  moverLimits: readonly { token: TokenInfo; most: bigint }[];
+  routes: readonly Route[];
+  droppedRoutes: readonly Route[];
+}
+
+/** The account keeps a limit of the mover in 128 bits. */
+const MAX_MOST = 2n ** 128n - 1n;
+
+/** Sends the account's creation code. Anyone may. undefined: it is there. */
+export async function deployLpAccount(
+  port: ChainPort,
+  sender: Sender,
+  { firstOwner, salt }: { firstOwner: Address; salt: Bytes32 },
+): Promise<OwnerStep | undefined> {
+  const { address, to, data } = lpAccountDeployment(firstOwner, salt);
+  if ((await readLpAccount(port, address)) !== undefined) return undefined;
+  if (!(await port.hasCode(to)))
+    sender.refuse(
+      `The CREATE2 deployer ${to} is not on ${port.chain.slug}, so the account cannot have its address there. Whoever deployed the escrow on this chain knows how: docs/venue/deploy.md.`,
+    );
+  return sender.run(`deploy the LpAccount ${address} on ${port.chain.slug}`, to, data);
+}
+
+export function createLpAccountOwner(
+  port: ChainPort,
+  account: Address,
+  sender: Sender,
+  state: LpAccountState,
+) {
+  const { chain } = port;
+  const { refuse, report, run } = sender;
+
+  const call = async (what: string, data: Hex): Promise<OwnerStep[]> => [await run(what, account, data)];
+
+  /** Before `initialize` is mined, nothing that follows can be simulated. */
+  const changer =
+    (isSimulable: boolean) =>
+    async (what: string, data: Hex): Promise<OwnerStep[]> =>
+      isSimulable ? makeChange(port, sender, account, what, data) : [sender.later(what, account, data)];
+
+  async function initialise(): Promise<OwnerStep[]> {
+    const bond = chain.quoteBond ?? ZERO_ADDRESS;
+    if (state.escrow === null)
+      return call(
+        `name the escrow ${chain.escrow} and ${chain.quoteBond === null ? 'no bond contract' : `the bond contract ${bond}`} for good, and begin the set-up on ${chain.slug}`,
+        accountCall.initialize(chain.escrow, bond),
+      );
+    if (state.escrow !== chain.escrow)
+      refuse(
+        `The account ${account} on ${chain.slug} belongs to the escrow ${state.escrow} for good; the configuration names ${chain.escrow}. Correct the configuration, or deploy another account (--salt).`,
+      );
+    if ((state.bond ?? ZERO_ADDRESS) !== bond)
+      report(
+        `WARNING: the account's bond contract on ${chain.slug} is ${state.bond ?? 'none'} for good; the configuration names ${chain.quoteBond ?? 'none'}.`,
+      );
+    return [];
+  }
+
+  async function setRoute(
+    { list, asset, destination, name }: Route,
+    { via, feeBps }: { via: Address; feeBps: number },
+    change: ReturnType<typeof changer>,
+  ): Promise<OwnerStep[]> {
+    const now = await readRoute(port, account, { list, asset, destination });
+    if ((now.via ?? ZERO_ADDRESS) === via && now.feeBps === feeBps) {
+      report(`${name}: ${via === ZERO_ADDRESS ? 'is not listed' : 'is listed already'} on ${chain.slug}`);
+      return [];
+    }
+    const set = list === 'cctpRoute' ? accountCall.setCctpRoute : accountCall.setOftRoute;
+    const what =
+      via === ZERO_ADDRESS
+        ? `take the route off the list: ${name}`
+        : `list the route ${name} through ${via}, for a fee of at most ${feeBps} bps`;
+    return change(what, set(asset, destination, via, feeBps));
+  }
+
+  return {
+    /** Initialises the account where that was not done, and brings about each wish that is not true yet. */
+    async set({ treasury, mover, moverLimits, routes, droppedRoutes }: AccountWishes): Promise<OwnerStep[]> {
+      for (const { token, most } of moverLimits)
+        if (most > MAX_MOST)
+          refuse(`A limit of ${formatTokens(most, token)} is more than the account can count.`);
+      for (const [role, address] of [
+        ['treasury', treasury],
+        ['mover', mover],
+      ] as const)
+        if (address === account || (role === 'mover' && address === state.owner))
+          refuse(
+            `The ${role} cannot be ${address === account ? 'the account itself' : "the owner: the mover's key is on a machine, the owner's is not"}. Name another address.`,
+          );
+      const steps = await initialise();
+      const change = changer(steps.length === 0 || sender.sends);
+      if (treasury !== undefined && treasury !== state.treasury)
+        steps.push(...(await change(`make ${treasury} the treasury`, accountCall.setTreasury(treasury))));
+      if (mover !== undefined && mover !== state.mover)
+        steps.push(
+          ...(await change(
+            mover === null ? 'let nobody move inventory' : `make ${mover} the mover`,
+            accountCall.setMover(mover ?? ZERO_ADDRESS),
+          )),
+        );
+      for (const { token, most } of moverLimits) {
+        const now = await readMoverLimit(port, account, token.address);
+        if (now.most === most) continue;
+        const what = `let the mover move ${formatTokens(most, token)} a day`;
+        steps.push(...(await change(what, accountCall.setMoverLimit(token.address, most))));
+      }
+      for (const route of routes) steps.push(...(await setRoute(route, route, change)));
+      for (const route of droppedRoutes)
+        steps.push(...(await setRoute(route, { via: ZERO_ADDRESS, feeBps: 0 }, change)));
+      return steps;
+    },
+
+    async finish(): Promise<OwnerStep[]> {
+      if (state.escrow === null)
+        refuse(
+          `The set-up on ${chain.slug} has not begun: firmquote lp account set --treasury ADDRESS. Without escrow and treasury the account is of no use.`,
+        );
+      if (sender.now() >= state.setupEndsAt) {
+        report(`the set-up on ${chain.slug} is over since ${dateOf(state.setupEndsAt)}`);
+        return [];
+      }
+      if (state.treasury === null)
+        refuse(
+          `The account on ${chain.slug} has no treasury, so no money could leave it, and naming one later takes two days. Name it first: firmquote lp account set --treasury ADDRESS.`,
+        );
+      return call(`finish the set-up on ${chain.slug}`, accountCall.finishSetup());
+    },
+
+    cancel: (id: Bytes32): Promise<OwnerStep[]> =>
+      call(`cancel the scheduled change ${id}`, accountCall.cancelById(id)),
+
+    /** undefined of `token`: native currency. undefined of `amount`: everything that lies on the account. */
+    async take(token: TokenInfo | undefined, amount: bigint | undefined): Promise<OwnerStep[]> {
+      const lies = await (token === undefined
+        ? port.nativeBalance(account)
+        : port.tokenBalance(account, token.address));
+      const wanted = amount ?? lies;
+      const text = (units: bigint) =>
+        token === undefined ? `${formatUnits(units, 18)} of native currency` : formatTokens(units, token);
+      if (state.treasury === null)
+        refuse(
+          `The account on ${chain.slug} has no treasury yet. Name one: firmquote lp account set --treasury ADDRESS.`,
+        );
+      if (wanted <= 0n || wanted > lies)
+        refuse(
+          `On the account ${account} on ${chain.slug} lie ${text(lies)}: ${text(wanted)} cannot be taken. What is in the escrow is withdrawn first: firmquote lp withdraw.`,
+        );
+      return call(
+        `take ${text(wanted)} to the treasury ${state.treasury}`,
+        token === undefined
+          ? accountCall.takeNativeToTreasury(wanted)
+          : accountCall.takeToTreasury(token.address, wanted),
+      );
+    },
+
+    /** null: takes an offer back. The new owner has to accept. */
+    async offer(to: Address | null): Promise<OwnerStep[]> {
+      if (to === state.pendingOwner) {
+        report(
+          to === null ? `nobody is offered the account on ${chain.slug}` : `${to} is offered it already`,
+        );
+        return [];
+      }
+      if (to === null) return call('take the offer back', accountCall.transferOwnership(ZERO_ADDRESS));
+      const what = `offer the account on ${chain.slug} to ${to}, who then accepts it`;
+      return makeChange(port, sender, account, what, accountCall.transferOwnership(to));
+    },
+
+    accept: (): Promise<OwnerStep[]> =>
+      call(`accept the account on ${chain.slug}`, accountCall.acceptOwnership()),
+
+    async close(): Promise<OwnerStep[]> {
+      if (state.closed) {
+        report(`the account on ${chain.slug} is closed`);
+        return [];
+      }
+      if (state.treasury === null)
+        refuse(
+          `The account on ${chain.slug} has no treasury, so it cannot be closed. Name one: firmquote lp account set --treasury ADDRESS.`,
+        );
+      return call(`close the account on ${chain.slug} for good`, accountCall.close());
+    },
+  };
+}
