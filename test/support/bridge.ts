@@ -1,90 +1,126 @@
-/**
- * A bridge for tests with real balances: it prices from its own ledger balance at the pinned block of the
- * destination and delivers from it through the escrow's fill.
- */
+/** A bridge venue with a float on test chains, as the venue's processes make it. */
 
+import { randomUUID } from 'node:crypto';
+import { createFloatDelivery } from '../../src/adapters/bridges/venue/deliver.ts';
+import { fixedRefill } from '../../src/adapters/bridges/venue/refill.ts';
+import { type BridgeVenueOptions, createBridgeVenue } from '../../src/adapters/bridges/venue/venue.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
+import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
+import type { Database } from '../../src/adapters/postgres/pool.ts';
+import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
+import { createFloatStore } from '../../src/adapters/postgres/venue/float-store.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { RouteAsk, RouteVenue } from '../../src/ports/route-venue.ts';
-import { outputHash } from '../../src/domain/order.ts';
-import { fillCall } from '../../src/settlement/call.ts';
+import type { RouteVenue } from '../../src/ports/route-venue.ts';
+import type { Transactor } from '../../src/ports/transactor.ts';
+import { createPrices } from '../../src/venue/market/prices.ts';
 import type { TestAccount, TestChain } from './devnet.ts';
+import { referenceAt } from './reference.ts';
+import { silentLog, silentMetrics } from './silent.ts';
 
 export interface BridgeSpec {
+  /** Holds the float and fills from it, unless there is an `operator`. */
   account: TestAccount;
+  operator?: TestAccount;
   chains: readonly TestChain[];
-  id?: string;
-  /** Of the amount handed over. */
-  feeBps?: bigint;
-  validSeconds?: number;
-  limits?: Partial<RouteVenue['limits']>;
+  db: Database;
+  options?: Partial<BridgeVenueOptions>;
+  seen?: (port: ChainPort) => ChainPort;
 }
 
-/** Carries a token of one chain to the token of the same symbol and decimals on another. */
-export function createTestBridge({
-  account,
-  chains,
-  id = 'test-bridge',
-  feeBps = 10n,
-  validSeconds = 40,
-  limits = {},
-}: BridgeSpec): RouteVenue {
-  const ports = new Map<number, ChainPort>(chains.map(({ port }) => [port.chain.id, port]));
-  const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
-  const symbolOf = ({ chainId, token }: { chainId: number; token: string }) =>
-    byId.get(chainId)?.chain.tokens.find(({ address }) => address === token)?.symbol;
+export interface TestBridge {
+  venue: RouteVenue;
+  transactors: ReadonlyMap<number, Transactor>;
+  /** Sums of what it has been told to have filled. */
+  fills: string[];
+  stop(): Promise<void>;
+}
 
-  return {
-    id,
-    name: 'Test bridge',
-    kind: 'bridge',
-    limits: { timeoutMs: 5_000, maxInFlight: 8, maxSlackBps: 0, ...limits },
-    serves: ({ input, output }) =>
-      input.chainId !== output.chainId &&
-      symbolOf(input) !== undefined &&
-      symbolOf(input) === symbolOf(output),
-    async quote(ask: RouteAsk) {
-      const port = ports.get(ask.dest.id);
-      if (!port) return { declined: 'pair' };
-      const held = await port.ledgerBalance(account.address, ask.outputToken.address, ask.at.dest.number);
-      const outputAmount =
-        ask.side === 'exactOutput'
-          ? ask.amount
-          : (ask.fees.handedOver(ask.amount, 0n) * (10_000n - feeBps)) / 10_000n;
-      const inputAmount =
-        ask.side === 'exactInput'
-          ? ask.amount
-          : ask.fees.inputFor((outputAmount * 10_000n + 9_999n - feeBps) / (10_000n - feeBps), 0n);
-      if (outputAmount === 0n) return { declined: 'size_below_min' };
-      if (outputAmount > held)
-        return {
-          declined: 'no_inventory',
-          maxAmount: ask.side === 'exactOutput' ? held : ask.fees.inputFor(held, 0n),
-        };
-      const validUntil = Math.min(
-        ask.validity.to,
-        Math.max(ask.validity.from, ask.at.origin.timestamp + validSeconds),
-      );
-      return {
-        inputAmount,
-        outputAmount,
-        minimumOutput: outputAmount,
-        validUntil,
-        eta: 4,
-        via: [],
-        execution: { kind: 'solver', account: account.address },
-      };
+/** Carries USDC between all chains. One process of the venue: API and worker. */
+export async function startTestBridge({
+  account,
+  operator = account,
+  chains,
+  db,
+  options = {},
+  seen = (port) => port,
+}: BridgeSpec): Promise<TestBridge> {
+  const id = options.id ?? 'test-bridge';
+  const ports = new Map(chains.map(({ port }) => [port.chain.id, seen(port)]));
+  const bus = createPostgresBus(db, silentLog);
+  const shared = { store: createTxStore(db), clock: systemClock, log: silentLog, metrics: silentMetrics };
+  const transactors = new Map(
+    chains.map(({ port }) => [
+      port.chain.id,
+      createTransactor(
+        { chain: port, signer: operator.signer, ...shared },
+        { owner: randomUUID(), leaseMs: 2_000, bumpAfterBlocks: 50 },
+      ),
+    ]),
+  );
+  for (const transactor of transactors.values()) await transactor.start();
+  const fills: string[] = [];
+  const delivery = createFloatDelivery(
+    {
+      chains: ports,
+      transactors,
+      bus,
+      orders: createVenueStore(db),
+      log: silentLog,
+      onFill: (_, output) => fills.push(`${output.chainId} ${output.amount}`),
     },
-    async deliver({ orderId, order, outputs }) {
-      for (const index of outputs) {
-        const output = order.outputs[index];
-        const chain = byId.get(Number(output?.chainId));
-        if (!output || !chain || (await chain.port.fillRecord(orderId, outputHash(output)))) continue;
-        await chain.send(
-          account.address,
-          chain.chain.escrow,
-          fillCall(orderId, output, order.fillDeadline, account.address),
-        );
-      }
+    { venueId: id, account: account.address },
+  );
+  const unsubscribe = await delivery.start();
+  const venue = createBridgeVenue(
+    {
+      chains: ports,
+      floats: createFloatStore(db),
+      prices: createPrices(referenceAt({ USD: '1', ETH: '2500' })),
+      refill: fixedRefill({ costBps: 1, seconds: 60 }),
+      deliver: delivery.deliver,
+    },
+    {
+      id,
+      name: 'Test bridge',
+      account: account.address,
+      operator: operator.address,
+      assets: [
+        {
+          on: chains.map(({ chain, usdc }) => ({
+            chainId: chain.id,
+            token: usdc.address,
+            keep: 0n,
+            low: null,
+            lot: 10_000_000_000n,
+            least: 1_000_000n,
+            most: null,
+          })),
+        },
+      ],
+      capitalBpsPerDay: 5,
+      marginBps: 2,
+      validSeconds: 40,
+      maxValidSeconds: 300,
+      limits: { timeoutMs: 5_000, maxInFlight: 100 },
+      ...options,
+    },
+  );
+  return {
+    venue,
+    transactors,
+    fills,
+    async stop() {
+      await unsubscribe();
+      for (const transactor of transactors.values()) await transactor.stop();
+      await bus.close();
     },
   };
+}
+
+/** Into the float, under a block more than makes it final. */
+export async function fillFloat(chain: TestChain, owner: TestAccount, amount: bigint): Promise<void> {
+  await chain.deposit(owner.address, chain.usdc.address, amount);
+  for (let mined = 0; mined <= chain.chain.depth; mined += 1) await chain.anvil.rpc('evm_mine', []);
 }

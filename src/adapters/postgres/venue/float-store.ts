@@ -1,0 +1,220 @@
+/**
+ * Promises of floats. Those of one place take turns under a lock, and read orders in the same snapshot: while
+ * an order is accepted, either its promise or the order counts, never neither. While it is paid, either the
+ * order counts or the balance is less, because both are of one block.
+ */
+
+import { addressToBytes32 } from '../../../domain/hex.ts';
+import { max } from '../../../domain/amount.ts';
+import { InvariantError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
+import type { OrderMessage } from '../../../domain/order.ts';
+import type {
+  FloatBlock,
+  FloatPlace,
+  FloatPromise,
+  FloatStore,
+  FloatUse,
+  OriginTimes,
+  OwedOutput,
+} from '../../../ports/stores/floats.ts';
+import { createBatcher } from '../../batcher.ts';
+import type { Database, Queryable } from '../pool.ts';
+import { orderFromMessage } from '../../../protocol/wire.ts';
+import { bytes, toHex, uintBytes } from '../rows.ts';
+
+const MOST_AT_ONCE = 100;
+
+/** A settled order still counts for a node that is so far behind that it does not show the fill yet. */
+const LONGEST_LAG_MS = 600_000;
+
+/** SQL: rows of a place ($1 to $3). */
+const OF_PLACE = 'p.venue_id = $1 and p.chain_id = $2 and p.token = $3';
+/** SQL: whether an order can still be accepted under the promise; origins and times are $4 and $5. */
+const IS_LIVE = `not exists (select from unnest($4::bigint[], $5::bigint[]) as t (chain_id, now) where t.chain_id = p.origin_chain_id and t.now > p.until_s)
+  and not exists (select from trade_order o where o.origin_chain_id = p.origin_chain_id and o.taker = p.taker and o.nonce = p.nonce)`;
+
+/** SQL: outputs of the venue's orders ($1) in a token on a chain ($2); conditions on the order follow. */
+const outputsOf = (
+  token: string,
+): string => `trade_order o, jsonb_array_elements(o.message -> 'outputs') with ordinality as part (output, n)
+      where o.route ->> 'venueId' = $1 and part.output ->> 'chainId' = $2::text and part.output ->> 'token' = ${token}`;
+const IS_OPEN = "not o.final and o.solver_ids @> array[$1] and o.status = 'pending'";
+
+const OWED = {
+  name: 'float-owed',
+  text: `select o.order_id, o.message, (part.n - 1)::int as index from ${outputsOf('$3')} and ${IS_OPEN}`,
+};
+
+const USE = {
+  name: 'float-use',
+  text: `select
+    (select coalesce(sum(p.amount), 0)::text from float_promise p where ${OF_PLACE} and ${IS_LIVE}) as promised,
+    (select coalesce(sum((part.output ->> 'amount')::numeric), 0)::text
+      from ${outputsOf('$6')} and ${IS_OPEN}
+        and not exists (select from unnest($8::bytea[], $9::bigint[]) as paid (order_id, index) where paid.order_id = o.order_id and paid.index = part.n - 1)
+    ) as open,
+    (select coalesce(sum((part.output ->> 'amount')::numeric), 0)::text
+      from ${outputsOf('$6')} and o.final and o.status = 'settled' and o.route ->> 'kind' = 'bridge' and o.updated_at_ms > $10
+        and exists (select from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' = 'filled' and (f.fact ->> 'outputIndex')::bigint = part.n - 1 and (f.fact -> 'evidence' ->> 'blockNumber')::numeric > $7)
+    ) as unseen`,
+};
+
+const EXPIRE = {
+  name: 'float-expire',
+  text: `delete from float_promise p where ${OF_PLACE} and not (${IS_LIVE})`,
+};
+
+/** Promises under these nonces, and whether their orders are accepted. */
+const GROUPS = {
+  name: 'float-groups',
+  text: `select n, coalesce(p.amount, 0)::text as amount, exists (select from trade_order o where (o.origin_chain_id, o.taker, o.nonce) = (asked.origin_chain_id, asked.taker, asked.nonce)) as taken
+    from unnest($4::bigint[], $5::bytea[], $6::bytea[]) with ordinality as asked (origin_chain_id, taker, nonce, n)
+    left join float_promise p on ${OF_PLACE} and (p.origin_chain_id, p.taker, p.nonce) = (asked.origin_chain_id, asked.taker, asked.nonce)
+    order by n`,
+};
+
+const ADD = {
+  name: 'float-add',
+  text: `insert into float_promise (venue_id, chain_id, token, origin_chain_id, taker, nonce, amount, until_s)
+    select $1, $2, $3, origin_chain_id, taker, nonce, max(amount), max(until_s)
+    from unnest($4::bigint[], $5::bytea[], $6::bytea[], $7::numeric[], $8::bigint[]) as a (origin_chain_id, taker, nonce, amount, until_s)
+    group by origin_chain_id, taker, nonce
+    on conflict (venue_id, chain_id, token, origin_chain_id, taker, nonce) do update
+      set amount = greatest(float_promise.amount, excluded.amount), until_s = greatest(float_promise.until_s, excluded.until_s)`,
+};
+
+interface Asked {
+  promise: FloatPromise;
+  now: OriginTimes;
+}
+
+export function createFloatStore(db: Database): FloatStore {
+  const batchers = new Map<string, (asked: Asked) => Promise<boolean>>();
+
+  /** Calls that wait for the lock of a place share the next turn. */
+  function batcherOf(place: FloatPlace): (asked: Asked) => Promise<boolean> {
+    const name = nameOf(place);
+    const batcher =
+      batchers.get(name) ?? createBatcher((batch) => decide(place, batch), { max: MOST_AT_ONCE });
+    batchers.set(name, batcher);
+    return batcher;
+  }
+
+  const decide = (place: FloatPlace, batch: readonly Asked[]): Promise<boolean[]> =>
+    db.transaction(async (session) => {
+      await session.query(
+        { name: 'float-lock', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' },
+        [`float ${nameOf(place)}`],
+      );
+      const times = earliest(batch.map(({ now }) => now));
+      await session.query(EXPIRE, [...placeValues(place), ...timeValues(times)]);
+      const uses = new Map<FloatBlock, FloatUse>();
+      for (const { asOf } of batch.map(({ promise }) => promise))
+        if (!uses.has(asOf)) uses.set(asOf, await useOf(session, place, asOf, times));
+      const groups = await groupsOf(session, place, batch);
+      let added = 0n;
+      const kept = batch.map(({ promise }, index) => {
+        const group = groups[index] as Group;
+        const more = max(promise.amount - group.amount, 0n);
+        const { promised, open } = uses.get(promise.asOf) as FloatUse;
+        if (group.taken || promised + open + added + more > promise.most) return false;
+        added += more;
+        group.amount = max(group.amount, promise.amount);
+        return true;
+      });
+      const news = batch.flatMap(({ promise }, index) => (kept[index] ? [promise] : []));
+      if (news.length > 0)
+        await session.query(ADD, [
+          ...placeValues(place),
+          ...orderValues(news),
+          news.map(({ amount }) => amount.toString()),
+          news.map(({ until }) => until),
+        ]);
+      return kept;
+    });
+
+  return {
+    promise: (promise, now) => batcherOf(promise)({ promise, now }),
+    use: (place, asOf, now) => useOf(db, place, asOf, now),
+    owed: async ({ venueId, chainId, token }) =>
+      (await db.query<OwedRow>(OWED, [venueId, chainId, addressToBytes32(token)])).map(owedOf),
+  };
+}
+
+interface Group {
+  amount: bigint;
+  /** Its order is accepted, so no other quote of this nonce can be. */
+  taken: boolean;
+}
+
+/** One object per nonce, shared by its promises. */
+async function groupsOf(
+  session: Queryable,
+  place: FloatPlace,
+  batch: readonly Asked[],
+): Promise<readonly Group[]> {
+  const promises = batch.map(({ promise }) => promise);
+  const rows = await session.query<{ amount: string; taken: boolean }>(GROUPS, [
+    ...placeValues(place),
+    ...orderValues(promises),
+  ]);
+  const groups = new Map<string, Group>();
+  return promises.map(({ originChainId, taker, nonce }, index) => {
+    const name = `${originChainId} ${taker} ${nonce}`;
+    const { amount = '0', taken = false } = rows[index] ?? {};
+    const group = groups.get(name) ?? { amount: BigInt(amount), taken };
+    groups.set(name, group);
+    return group;
+  });
+}
+
+async function useOf(
+  session: Queryable,
+  place: FloatPlace,
+  { number, paid }: FloatBlock,
+  now: OriginTimes,
+): Promise<FloatUse> {
+  const [row] = await session.query<{ promised: string; open: string; unseen: string }>(USE, [
+    ...placeValues(place),
+    ...timeValues(now),
+    addressToBytes32(place.token),
+    number.toString(),
+    paid.map(({ orderId }) => bytes(orderId)),
+    paid.map(({ index }) => index),
+    Date.now() - LONGEST_LAG_MS,
+  ]);
+  const { promised = 0, open = 0, unseen = 0 } = row ?? {};
+  return { promised: BigInt(promised), open: BigInt(open) + BigInt(unseen) };
+}
+
+interface OwedRow {
+  order_id: Buffer;
+  message: OrderMessage;
+  index: number;
+  [column: string]: unknown;
+}
+
+function owedOf({ order_id, message, index }: OwedRow): OwedOutput {
+  const orderId: Hex = toHex(order_id);
+  const output = orderFromMessage(message).outputs[index];
+  if (!output) throw new InvariantError('An order has no such output.', { facts: { orderId, index } });
+  return { orderId, index, output };
+}
+
+/** Of each origin the time that lets fewest promises expire. */
+function earliest(all: readonly OriginTimes[]): OriginTimes {
+  const times = new Map<number, number>();
+  for (const each of all)
+    for (const [chainId, now] of each) times.set(chainId, Math.min(now, times.get(chainId) ?? now));
+  return times;
+}
+
+const nameOf = ({ venueId, chainId, token }: FloatPlace): string => `${venueId} ${chainId} ${token}`;
+const placeValues = ({ venueId, chainId, token }: FloatPlace) => [venueId, chainId, bytes(token)];
+const timeValues = (now: OriginTimes) => [[...now.keys()], [...now.values()]];
+const orderValues = (promises: readonly FloatPromise[]) => [
+  promises.map(({ originChainId }) => originChainId),
+  promises.map(({ taker }) => bytes(taker)),
+  promises.map(({ nonce }) => uintBytes(nonce)),
+];

@@ -1,0 +1,260 @@
+/** Bridge venues from the configuration: floats of the venue's operator, with a key of their own. */
+
+import { z } from 'zod';
+import { createFloatDelivery, creditOf } from '../../adapters/bridges/venue/deliver.ts';
+import { createFloatWatch } from '../../adapters/bridges/venue/watch.ts';
+import { bridgeRefill, fixedRefill, type RefillCosts } from '../../adapters/bridges/venue/refill.ts';
+import { createBridgeVenue, type FloatAsset } from '../../adapters/bridges/venue/venue.ts';
+import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { AmountError, parseUnits } from '../../domain/amount.ts';
+import { tokenOf } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Reference } from '../../ports/reference.ts';
+import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
+import type { FloatStore } from '../../ports/stores/floats.ts';
+import type { OrderStore } from '../../ports/stores/store.ts';
+import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { Transactor } from '../../ports/transactor.ts';
+import { zAddress } from '../../protocol/wire.ts';
+import { createPrices } from '../../venue/market/prices.ts';
+import { badConfig } from '../bad-request.ts';
+import { openBridges } from '../bridges.ts';
+import { zBridgeTransports } from '../config/bridges.ts';
+import { type ChainSection, zKeySource } from '../config/parts.ts';
+import type { SecretContext } from '../keys.ts';
+import { createTransactors } from '../networks.ts';
+import type { Life } from '../process.ts';
+import { addressOfKey, openSigner } from '../signers.ts';
+
+const zWhole = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,18})?$/, 'must be whole tokens as text, such as "12.5"');
+const LONGEST_REFILL_SECONDS = 30 * 86_400;
+const zBps = z.number().min(0).max(1_000);
+
+const zBridge = z
+  .strictObject({
+    /** Public, and stored in every order delivered by it: never reuse an id. */
+    id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
+    name: z.string().min(1).max(80),
+    /** Holds the float in the escrow's ledger on each chain. Use it for nothing else. */
+    account: zAddress,
+    /** Signs and pays for fills: an operator of the account, or the account itself. Of this bridge alone. */
+    operator: zKeySource,
+    /** A token and the chains between which it is carried. Amounts are whole tokens. */
+    assets: z
+      .array(
+        z.strictObject({
+          on: z
+            .array(
+              z.strictObject({
+                chainId: z.int().min(1),
+                token: zAddress,
+                /** Never promised. */
+                keep: zWhole.default('0'),
+                /** With less than this to promise, the float is low, which an alert says. null: never. */
+                low: zWhole.nullable().default(null),
+                /** One refill that starts here: what it costs is spread over so much. */
+                lot: zWhole.default('10000'),
+                /** Paid out here for one order. */
+                least: zWhole.default('1'),
+                most: zWhole.nullable().default(null),
+              }),
+            )
+            .min(2),
+        }),
+      )
+      .min(1),
+    /** What it costs to bring money back to where it was paid out, and how long that takes. */
+    refill: z.union([
+      z.strictObject({ costBps: zBps, seconds: z.int().min(0).max(LONGEST_REFILL_SECONDS) }),
+      /** As these bridges estimate it. */
+      z.strictObject({
+        by: zBridgeTransports.refine(
+          ({ cctp, oft }) => cctp !== null || oft.length > 0,
+          'must name a bridge: cctp or oft',
+        ),
+      }),
+    ]),
+    capitalBpsPerDay: zBps.default(1),
+    marginBps: zBps.default(1),
+    validSeconds: z.int().min(1).max(600).default(30),
+    /** Who demands a longer validity gets no quote. */
+    maxValidSeconds: z.int().min(1).max(3_600).default(300),
+    timeoutMs: z.int().min(50).default(800),
+    maxInFlight: z.int().min(1).default(200),
+  })
+  .superRefine(({ assets }, context) => {
+    const seen = new Set<string>();
+    assets.forEach(({ on }, asset) =>
+      on.forEach(({ chainId, token }, place) => {
+        const issue = (message: string) =>
+          context.addIssue({ code: 'custom', path: ['assets', asset, 'on', place], message });
+        if (on.findIndex((other) => other.chainId === chainId) !== place)
+          issue('must be on a chain that the asset does not have yet');
+        if (seen.has(`${chainId} ${token}`)) issue('must be a token that no other asset has');
+        seen.add(`${chainId} ${token}`);
+      }),
+    );
+  });
+
+export const zBridges = z
+  .array(zBridge)
+  .refine(
+    (bridges) => new Set(bridges.map(({ id }) => id)).size === bridges.length,
+    'must have ids that differ',
+  )
+  .default([]);
+
+type BridgeConfig = z.infer<typeof zBridge>;
+type SenderSections = readonly (Parameters<typeof createTransactors>[0][number] & ChainSection)[];
+
+interface BridgeGround {
+  chains: readonly EvmChain[];
+  floats: FloatStore;
+  orders: Pick<OrderStore, 'order'>;
+  transactions: TxStore;
+  bus: Bus;
+  reference: Reference;
+  /** Of the venue, which no bridge may use. */
+  relayers: readonly Address[];
+  /** Whether this process fills orders. */
+  works: boolean;
+  life: Life;
+  log: Log;
+  metrics: Metrics;
+  secrets: SecretContext;
+}
+
+export interface OpenedBridge {
+  venue: RouteVenue;
+  /** Begins to fill, in a process that works. */
+  start(): Promise<void>;
+}
+
+/** Throws `RequestError` when a bridge does not fit the chains, or shares its key. */
+export async function openBridgeVenues(
+  { bridges, chains: sections }: { bridges: readonly BridgeConfig[]; chains: SenderSections },
+  ground: BridgeGround,
+): Promise<OpenedBridge[]> {
+  const opened: OpenedBridge[] = [];
+  const taken = new Map(ground.relayers.map((address) => [address, 'the relayer of the venue']));
+  for (const bridge of bridges) {
+    const { log, metrics, secrets, life, works } = ground;
+    const signer = works ? await openSigner(bridge.operator, { life, log, metrics, secrets }) : undefined;
+    const operator = signer?.address ?? (await addressOfKey(bridge.operator, { log, secrets }));
+    const other = taken.get(operator);
+    if (other !== undefined)
+      throw badConfig(
+        `The operator of the bridge "${bridge.id}" is ${operator}, the account of ${other}. Two senders would use the same nonces: give the bridge a key of its own.`,
+      );
+    taken.set(operator, `the bridge "${bridge.id}"`);
+    const senders =
+      signer &&
+      createTransactors(sections, ground.chains, {
+        signers: [signer],
+        store: ground.transactions,
+        log,
+        metrics,
+        laneOf: () => bridge.id,
+      });
+    const refill = refillOf(bridge, sections, ground);
+    opened.push(openBridge(bridge, operator, senders ?? new Map<number, Transactor>(), refill, ground));
+  }
+  return opened;
+}
+
+function openBridge(
+  bridge: BridgeConfig,
+  operator: Address,
+  senders: ReadonlyMap<number, Transactor>,
+  refill: RefillCosts,
+  { chains, floats, orders, bus, reference, life, log, metrics }: BridgeGround,
+): OpenedBridge {
+  const { id, account, timeoutMs, maxInFlight } = bridge;
+  const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
+  const assets = assetsOf(bridge, byId);
+  const watch = createFloatWatch(
+    { chains: byId, floats, clock: systemClock, log, metrics },
+    { id, account, operator, assets },
+  );
+  const delivery = createFloatDelivery(
+    {
+      chains: byId,
+      transactors: senders,
+      bus,
+      orders,
+      log,
+      onFill: (order, output) => watch.filled(creditOf(order), order, output),
+    },
+    { venueId: id, account },
+  );
+  const venue = createBridgeVenue(
+    { chains: byId, floats, prices: createPrices(reference), refill, deliver: delivery.deliver },
+    { ...bridge, operator, assets, limits: { timeoutMs, maxInFlight } },
+  );
+  return {
+    venue,
+    async start() {
+      const stopHearing = await delivery.start();
+      life.onStop(`bridge ${id}`, async () => {
+        await stopHearing();
+        await Promise.all([...senders.values()].map((sender) => sender.stop()));
+      });
+      await Promise.all([...senders.values()].map((sender) => sender.start()));
+      life.onStop(`float of ${id}`, watch.start());
+    },
+  };
+}
+
+function refillOf(
+  { refill, account }: BridgeConfig,
+  sections: SenderSections,
+  { chains, reference, life }: BridgeGround,
+): RefillCosts {
+  if (!('by' in refill)) return fixedRefill(refill);
+  const { bridges, close } = openBridges(refill.by, { sections, chains, clock: systemClock });
+  life.onStop('bridges of a refill', async () => close());
+  const { tokenForNativeUp } = createPrices(reference);
+  return bridgeRefill({ bridges, account, tokenForNativeUp, clock: systemClock });
+}
+
+function assetsOf({ id, assets }: BridgeConfig, chains: ReadonlyMap<number, EvmChain>): FloatAsset[] {
+  return assets.map(({ on }) => ({
+    on: on.map(({ chainId, token, keep, low, lot, least, most }) => {
+      const chain = chains.get(chainId)?.chain;
+      const info = chain && tokenOf(chain, token);
+      if (!info)
+        throw badConfig(
+          `The bridge "${id}" carries ${token} on chain ${chainId}, which is not among the tokens of the chains. Add the token to the chain or remove it from the bridge.`,
+        );
+      const units = (whole: string): bigint => {
+        try {
+          return parseUnits(whole, info.decimals);
+        } catch (error) {
+          if (!(error instanceof AmountError)) throw error;
+          throw badConfig(
+            `The bridge "${id}": ${whole} has more decimals than ${info.symbol} on chain ${chainId}.`,
+          );
+        }
+      };
+      if (units(lot) === 0n)
+        throw badConfig(
+          `The bridge "${id}": lot must be above 0, because the cost of a refill is spread over it.`,
+        );
+      return {
+        chainId,
+        token,
+        keep: units(keep),
+        low: low === null ? null : units(low),
+        lot: units(lot),
+        least: units(least),
+        most: most === null ? null : units(most),
+      };
+    }),
+  }));
+}

@@ -1,0 +1,69 @@
+/**
+ * What route venues have promised to pay out of floats of their own. All processes of one venue share it, so
+ * that two replicas do not promise the same money.
+ */
+
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { MandateOutput } from '../../domain/order.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+
+/** A token that a route venue holds on one chain. */
+export interface FloatPlace {
+  venueId: string;
+  chainId: number;
+  token: Address;
+}
+
+/** An output of an accepted order. */
+export interface OwedOutput {
+  orderId: Bytes32;
+  index: number;
+  output: MandateOutput;
+}
+
+/** A block of the place's chain at which its balance was read: that balance has paid these and no others. */
+export interface FloatBlock {
+  number: bigint;
+  paid: readonly Pick<OwedOutput, 'orderId' | 'index'>[];
+}
+
+export interface FloatPromise extends FloatPlace {
+  /** Base units that leave the float when the order is filled. */
+  amount: bigint;
+  /**
+   * The order's chain, taker and nonce. At most one order of a nonce is accepted, so promises under one nonce
+   * count as their largest.
+   */
+  originChainId: number;
+  taker: Address;
+  nonce: bigint;
+  /** Chain time of the origin after which no order is accepted under this promise. */
+  until: UnixSeconds;
+  /** All that may be promised of the place, what is promised already included. */
+  most: bigint;
+  /** Where `most` was read. */
+  asOf: FloatBlock;
+}
+
+/** Base units. */
+export interface FloatUse {
+  /** Of quotes that can still be submitted. */
+  promised: bigint;
+  /** Of accepted orders that the place has not paid in the block asked for. */
+  open: bigint;
+}
+
+/** The chain time of each origin; promises of others do not expire. */
+export type OriginTimes = ReadonlyMap<number, UnixSeconds>;
+
+/** All calls throw `UpstreamError` when the database does not answer. */
+export interface FloatStore {
+  /** Adds the promise, unless more than `most` were promised or open with it. Atomic over all processes. */
+  promise(promise: FloatPromise, now: OriginTimes): Promise<boolean>;
+  /**
+   * Outputs of open orders that the place owes, paid or not. Look them up on the chain at a block that was
+   * seen before this call: no order accepted later is paid there.
+   */
+  owed(place: FloatPlace): Promise<OwedOutput[]>;
+  use(place: FloatPlace, asOf: FloatBlock, now: OriginTimes): Promise<FloatUse>;
+}
