@@ -1,7 +1,6 @@
 /** Deploys Uniswap v2 and v3 on a development chain, with pools and our fillers. */
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Abi, encodeFunctionData, parseAbi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../../settlement/abi/constant-product-filler.ts';
 import { devPoolTraderAbi, devPoolTraderBytecode } from '../../../settlement/abi/dev-pool-trader.ts';
 import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
+import { devPackageFile } from '../../system/dev-packages.ts';
 import { rootDown } from '../../dex/root.ts';
 import { connectDev, type Dev, type DevAccess } from './deploy.ts';
 
@@ -132,8 +132,9 @@ function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, tra
 }
 
 function artifact(path: string): { abi: Abi; bytecode: Hex } {
-  const { abi, bytecode } = JSON.parse(
-    readFileSync(createRequire(import.meta.url).resolve(path), 'utf8'),
-  ) as { abi: Abi; bytecode: string };
+  const { abi, bytecode } = JSON.parse(readFileSync(devPackageFile(path), 'utf8')) as {
+    abi: Abi;
+    bytecode: string;
+  };
   return { abi, bytecode: `0x${bytecode.replace(/^0x/, '')}` };
 }

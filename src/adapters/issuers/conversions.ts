@@ -1,0 +1,148 @@
+/** What a vault, a peg-stability module or a native wrapper gives at one block, as its own views say. */
+
+import { parseAbi } from 'viem';
+import { min } from '../../domain/amount.ts';
+import type { Closed } from '../../domain/decline.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import { tryReadContract } from '../evm/chain/read-contract.ts';
+
+export type IssuerKind = 'vault' | 'peg' | 'wrap';
+
+/** Two tokens that a contract converts into each other. */
+export interface Product {
+  /** `vault`: the asset, then the share, which is the vault. `peg`: gem, then dai. `wrap`: any order. */
+  tokens: readonly [Address, Address];
+  /** The peg-stability module; null for other kinds. */
+  psm: Address | null;
+}
+
+interface Query {
+  chain: ChainPort;
+  filler: Address;
+  product: Product;
+  tokenIn: Address;
+  taker: Address;
+  block: bigint;
+}
+
+/** One direction at one block, fees of the order apart; base units. */
+export interface Conversion {
+  /** Rounded down, as the contract does. undefined: the contract refuses this amount. */
+  give(amountIn: bigint): Promise<bigint | undefined>;
+  /** The smallest known input that gives at least this much. undefined: the contract refuses. */
+  take(amountOut: bigint): Promise<bigint | undefined>;
+  /** What the contract takes or gives at most. Absent: no limit is known. */
+  mostIn?: bigint;
+  mostOut?: bigint;
+}
+
+/** undefined: there is no such contract at this block. */
+export const CONVERSIONS: Readonly<
+  Record<IssuerKind, (query: Query) => Promise<Conversion | Closed | undefined>>
+> = { vault: readVault, peg: readPeg, wrap: readWrap };
+
+const vaultAbi = parseAbi([
+  'function maxDeposit(address) view returns (uint256)',
+  'function maxRedeem(address) view returns (uint256)',
+  'function previewDeposit(uint256) view returns (uint256)',
+  'function previewMint(uint256) view returns (uint256)',
+  'function previewRedeem(uint256) view returns (uint256)',
+  'function previewWithdraw(uint256) view returns (uint256)',
+]);
+const psmAbi = parseAbi([
+  'function pocket() view returns (address)',
+  'function to18ConversionFactor() view returns (uint256)',
+  'function tin() view returns (uint256)',
+  'function tout() view returns (uint256)',
+]);
+const wrapperAbi = parseAbi(['function totalSupply() view returns (uint256)']);
+
+async function readVault({ chain, filler, product, tokenIn, taker, block }: Query) {
+  const [asset, address] = product.tokens;
+  const view = (
+    functionName: 'previewDeposit' | 'previewMint' | 'previewRedeem' | 'previewWithdraw',
+    amount: bigint,
+  ) => tryReadContract(chain.read, { abi: vaultAbi, address, functionName, args: [amount] }, block);
+  if (tokenIn === asset) {
+    const most = await tryReadContract(
+      chain.read,
+      { abi: vaultAbi, address, functionName: 'maxDeposit', args: [filler] },
+      block,
+    );
+    return most === undefined
+      ? undefined
+      : {
+          give: (assets: bigint) => view('previewDeposit', assets),
+          take: (shares: bigint) => view('previewMint', shares),
+          mostIn: most,
+        };
+  }
+  const [most, held] = await Promise.all([
+    tryReadContract(chain.read, { abi: vaultAbi, address, functionName: 'maxRedeem', args: [taker] }, block),
+    chain.tokenBalance(taker, address, block),
+  ]);
+  return most === undefined
+    ? undefined
+    : {
+        give: (shares: bigint) => view('previewRedeem', shares),
+        take: (assets: bigint) => view('previewWithdraw', assets),
+        // The filler holds no shares yet, so the vault is asked for the taker. A limit at the taker's balance
+        // says nothing about the vault.
+        ...(most < held && { mostIn: most }),
+      };
+}
+
+const WAD = 10n ** 18n;
+
+async function readPeg({ chain, product, tokenIn, block }: Query) {
+  const [gem, dai] = product.tokens;
+  const address = product.psm as Address;
+  const view = (functionName: 'to18ConversionFactor' | 'tin' | 'tout') =>
+    tryReadContract(chain.read, { abi: psmAbi, address, functionName }, block);
+  const isSale = tokenIn === gem;
+  const [scale, fee, pocket] = await Promise.all([
+    view('to18ConversionFactor'),
+    view(isSale ? 'tin' : 'tout'),
+    tryReadContract(chain.read, { abi: psmAbi, address, functionName: 'pocket' }, block),
+  ]);
+  if (scale === undefined || fee === undefined || pocket === undefined) return undefined;
+  if (fee > WAD)
+    return { declined: 'closed', opensAt: null, detail: 'the module has halted this direction' } as const;
+  const mostOut = await (isSale
+    ? chain.tokenBalance(address, dai, block)
+    : chain.tokenBalance(pocket.toLowerCase() as Address, gem, block));
+  const lessFee = (gems: bigint) => gems * scale - (gems * scale * fee) / WAD;
+  const price = (gems: bigint) => gems * scale + (gems * scale * fee) / WAD;
+  return isSale
+    ? {
+        give: async (gems: bigint) => lessFee(gems),
+        take: async (dais: bigint) => (fee === WAD ? undefined : gemsFor(dais, scale, fee)),
+        mostOut,
+      }
+    : {
+        // The most whole units of gem whose price is at most the input.
+        give: async (dais: bigint) => ((dais + 1n) * WAD - 1n) / (scale * (WAD + fee)),
+        take: async (gems: bigint) => price(gems),
+        mostOut,
+      };
+}
+
+/** The smallest sale that pays at least `dais`: the module rounds its fee down. */
+function gemsFor(dais: bigint, scale: bigint, fee: bigint): bigint {
+  const perGem = scale * (WAD - fee);
+  // par - floor(par * fee / WAD) = ceil(gems * perGem / WAD), which is at least dais from here on.
+  return ((dais - 1n) * WAD) / perGem + 1n;
+}
+
+async function readWrap({ chain, tokenIn, block }: Query) {
+  // WETH9 answers with its native balance, others with what they issued against theirs.
+  const supply = await tryReadContract(
+    chain.read,
+    { abi: wrapperAbi, address: tokenIn, functionName: 'totalSupply' },
+    block,
+  );
+  if (supply === undefined) return undefined;
+  const same = async (amount: bigint) => amount;
+  return { give: same, take: same, mostIn: min(supply, await chain.nativeBalance(tokenIn, block)) };
+}
