@@ -2,18 +2,18 @@
 
 import type { RuleId } from '../../src/apps/certify/rules.ts';
 
-interface PlantedFault {
-  rule: RuleId;
+export interface PlantedFault<R extends string = RuleId> {
+  rule: R;
   says: string;
   /** Text of the example, and what stands there instead. */
   changes: readonly (readonly [string, string])[];
 }
 
-const fault = (rule: RuleId, says: string, ...changes: (readonly [string, string])[]): PlantedFault => ({
-  rule,
-  says,
-  changes,
-});
+export const fault = <R extends string>(
+  rule: R,
+  says: string,
+  ...changes: (readonly [string, string])[]
+): PlantedFault<R> => ({ rule, says, changes });
 
 const ACTIVE = "log('active');";
 const once = (code: string) =>
@@ -191,7 +191,7 @@ export const PLANTED: readonly PlantedSolver[] = [
         `rfq: async (rfq) => {
         globalThis.open = (globalThis.open ?? 0) + 1;
         if (globalThis.open > 150) { globalThis.open = 0; return socket.terminate(); }
-        if (globalThis.open > 20) await sleep(3_000);
+        await sleep(globalThis.open > 20 ? 3_000 : 300);
         const reply = await answer(rfq);
         globalThis.open = Math.max(0, globalThis.open - 1);
         say(reply);

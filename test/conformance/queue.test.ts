@@ -6,6 +6,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBullQueue, type QueueConnection } from '../../src/adapters/bullmq/queue.ts';
+import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
+import type { Metrics } from '../../src/ports/metrics.ts';
 import type { Queue } from '../../src/ports/queue.ts';
 import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -40,16 +42,21 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     truncate,
   ],
   ['Redis', async () => ({ kind: 'redis', url: redis.url, prefix: 'fq' }), () => redis.flush()],
-])('a queue on %s', (_, connect, lose) => {
+])('a queue on %s', (kind, connect, lose) => {
   const open: Queue[] = [];
   let topics = 0;
   const topic = () => `topic-${topics++}`;
-  const queue = async ({ lockMs, behind }: { lockMs?: number; behind?: TcpProxy } = {}) => {
+  const queue = async ({
+    lockMs,
+    behind,
+    metrics,
+  }: { lockMs?: number; behind?: TcpProxy; metrics?: Metrics } = {}) => {
     const connection = await connect();
     const made = createBullQueue({
       connection: behind ? { ...connection, url: behind.url } : connection,
       log: silentLog,
       ...(lockMs !== undefined && { lockMs }),
+      ...(metrics !== undefined && { metrics }),
     });
     open.push(made);
     return made;
@@ -198,6 +205,43 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
       return seen.includes('three');
     });
   });
+
+  test('shows its depth, what is due, what failed, and whether its backend answers', async () => {
+    const name = topic();
+    const cable = await network();
+    const metrics = createMetrics();
+    const shown = async (series: string) => {
+      const lines = (await metrics.text()).split('\n');
+      const line = lines.find((each) => each.startsWith(`firmquote_queue_${series} `));
+      return line === undefined ? undefined : Number(line.split(' ')[1]);
+    };
+    const jobs = (state: string) => shown(`jobs{topic="${name}",state="${state}"}`);
+    const failures = (what: string) => shown(`failures_total{topic="${name}",what="${what}"}`);
+    const up = () => shown(`up{kind="${kind === 'Redis' ? 'redis' : 'postgres'}"}`);
+    const patience = { timeout: 30_000 };
+    const producer = await queue({ behind: cable, metrics });
+    await producer.wake(name, 'now');
+    await producer.wake(name, 'later', 3_600_000);
+    await expect.poll(() => jobs('waiting'), patience).toBe(1);
+    await expect.poll(() => jobs('delayed'), patience).toBe(1);
+    await expect.poll(() => shown(`oldest_due_seconds{topic="${name}"}`), patience).toBeGreaterThan(1);
+    expect(await up()).toBe(1);
+    expect(await failures('handler')).toBe(0);
+    let fail = true;
+    await producer.process(name, 1, async () => {
+      if (fail) throw new Error('not yet');
+    });
+    await expect.poll(() => failures('handler'), patience).toBeGreaterThan(0);
+    fail = false;
+    await expect.poll(() => shown(`job_seconds_count{topic="${name}",outcome="done"}`), patience).toBe(1);
+    await expect.poll(() => shown(`oldest_due_seconds{topic="${name}"}`), patience).toBe(0);
+    cable.set({ kind: 'reset' });
+    await expect(producer.wake(name, 'lost')).rejects.toMatchObject({ code: 'queue_unavailable' });
+    await expect.poll(up, patience).toBe(0);
+    expect([await failures('wake'), await jobs('waiting')]).toEqual([1, undefined]);
+    cable.set({ kind: 'pass' });
+    await expect.poll(up, patience).toBe(1);
+  }, 120_000);
 
   test('a queue that could not connect at start works when its backend appears', async () => {
     const name = topic();

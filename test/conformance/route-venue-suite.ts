@@ -35,15 +35,20 @@ import { until } from '../support/venue.ts';
 export interface RouteVenueWorld {
   venue: RouteVenue;
   /**
-   * A pair that it serves; the input is USDC, which has EIP-3009. Origin and destination may be one chain.
+   * A pair that it serves. An input without EIP-3009 is funded through Permit2. Origin and destination may be
+   * one chain.
    */
   origin: TestChain;
   dest: TestChain;
   inputToken: TokenInfo;
   outputToken: TokenInfo;
+  /** Gives a taker of the input, where that is no token of the devnet. */
+  endow?(taker: Address): Promise<void>;
   /** Exact input that it can carry, and one that nobody could. */
   amountIn: bigint;
   tooMuch: bigint;
+  /** The most of the input that it may leave unspent, which goes back to the taker. */
+  change?: bigint;
   /** Exact output that it can carry. */
   amountOut: bigint;
   /**
@@ -79,6 +84,9 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
     async function newTaker(): Promise<TestAccount> {
       const taker = account(takers++);
       await world.origin.fund(taker.address, 100_000n);
+      await world.endow?.(taker.address);
+      if (world.inputToken.eip3009 === null)
+        await world.origin.approve(taker.address, world.inputToken.address, world.origin.chain.permit2);
       return taker;
     }
 
@@ -120,6 +128,13 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       return answer;
     }
 
+    /** The order of a quote that the venue keeps for the taker. */
+    async function keptOrder(request: RouteAsk, quote: RouteQuote): Promise<StandardOrder> {
+      const order = orderOf(request, quote);
+      expect((await world.venue.promise?.({ ask: request, quote, nonce: order.nonce })) ?? true).toBe(true);
+      return order;
+    }
+
     function orderOf(request: RouteAsk, quote: RouteQuote): StandardOrder {
       const gas = quote.execution.kind === 'through' ? quote.execution.gas : 0n;
       return routeOrder({
@@ -128,6 +143,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
         nonce: BigInt(random32()),
         platformFeeBps: PLATFORM_FEE_BPS,
         relayFee: relayFee(gas),
+        landingMarginSeconds: request.origin.landingMarginSeconds,
         quote,
       });
     }
@@ -143,8 +159,21 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       await chain.anvil.rpc('evm_mine', []);
     }
 
+    /** Until the chain shows the fill, as a worker asks for it. */
+    async function delivered(order: StandardOrder): Promise<void> {
+      const orderId = idOf(order);
+      const output = order.outputs[0] as StandardOrder['outputs'][number];
+      await until(async () => {
+        await world.venue.deliver?.({ orderId, order, outputs: [0] });
+        return world.dest.port.fillRecord(orderId, outputHash(output));
+      });
+    }
+
+    const funded = (order: StandardOrder, taker: TestAccount): Hex =>
+      fund(world.origin, taker, order, world.inputToken.eip3009 === null ? 'permit2Lock' : 'eip3009').funding;
+
     async function openOrder(order: StandardOrder, taker: TestAccount): Promise<void> {
-      const { funding } = fund(world.origin, taker, order, 'eip3009');
+      const funding = funded(order, taker);
       await world.origin.send(relayer.address, world.origin.chain.escrow, openForCall(order, funding));
     }
 
@@ -240,14 +269,14 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const taker = await newTaker();
       const request = await ask(taker);
       const quote = await quoted(request);
-      const order = orderOf(request, quote);
+      const order = await keptOrder(request, quote);
       const { origin, dest, inputToken, outputToken, venue } = world;
       const [paidBefore, gotBefore] = [
         await held(taker.address, origin, inputToken),
         await held(taker.address, dest, outputToken),
       ];
       if (quote.execution.kind === 'through') {
-        const { funding } = fund(origin, taker, order, 'eip3009');
+        const funding = funded(order, taker);
         await origin.send(
           relayer.address,
           origin.chain.escrow,
@@ -263,7 +292,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
         const orderId = idOf(order);
         await openOrder(order, taker);
         const credit = await origin.port.ledgerBalance(solver, inputToken.address);
-        await venue.deliver?.({ orderId, order, outputs: [0] });
+        await delivered(order);
         // A worker that crashed asks again; nobody is paid twice.
         const once = await held(taker.address, dest, outputToken);
         await venue.deliver?.({ orderId, order, outputs: [0] });
@@ -275,7 +304,8 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       }
       const got = (await held(taker.address, dest, outputToken)) - gotBefore;
       expect(got).toBeGreaterThanOrEqual(quote.minimumOutput);
-      expect(paidBefore - (await held(taker.address, origin, inputToken))).toBe(quote.inputAmount);
+      const unspent = quote.inputAmount - (paidBefore - (await held(taker.address, origin, inputToken)));
+      expect(unspent >= 0n && unspent <= (world.change ?? 0n), `${unspent} unspent`).toBe(true);
       expect(await origin.port.orderStatus(idOf(order))).toBe('claimed');
     });
 
@@ -283,10 +313,10 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const taker = await newTaker();
       const request = await ask(taker, { side: 'exactOutput', amount: world.amountOut });
       const quote = await quoted(request);
-      const order = orderOf(request, quote);
+      const order = await keptOrder(request, quote);
       const before = await held(taker.address, world.dest, world.outputToken);
       if (quote.execution.kind === 'through') {
-        const { funding } = fund(world.origin, taker, order, 'eip3009');
+        const funding = funded(order, taker);
         await world.origin.send(
           relayer.address,
           world.origin.chain.escrow,
@@ -294,7 +324,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
         );
       } else {
         await openOrder(order, taker);
-        await world.venue.deliver?.({ orderId: idOf(order), order, outputs: [0] });
+        await delivered(order);
       }
       expect((await held(taker.address, world.dest, world.outputToken)) - before).toBeGreaterThanOrEqual(
         world.amountOut,
@@ -309,7 +339,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
         validity: { from: at.origin.timestamp + 1, to: at.origin.timestamp + 60 },
       });
       const quote = await quoted(request);
-      const order = orderOf(request, quote);
+      const order = await keptOrder(request, quote);
       const { origin, dest, inputToken, outputToken, venue } = world;
       const [paid, got] = [
         await held(taker.address, origin, inputToken),
@@ -318,7 +348,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       await world.worsen();
       try {
         if (quote.execution.kind === 'through') {
-          const { funding } = fund(origin, taker, order, 'eip3009');
+          const funding = funded(order, taker);
           const data = settleThroughCall(order, funding, quote.execution.filler, quote.execution.data);
           expect(
             (await origin.port.simulate({ from: relayer.address, to: origin.chain.escrow, data })).ok,

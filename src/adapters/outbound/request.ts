@@ -42,7 +42,8 @@ interface OutboundRequest {
 export interface OutboundAnswer {
   status: number;
   body: string;
-  header(name: 'retry-after' | 'date'): string | undefined;
+  /** Of headers that come once. */
+  header(name: string): string | undefined;
 }
 
 export interface Outbound {
@@ -124,7 +125,7 @@ export function createOutbound({
             done({
               status: response.statusCode ?? 0,
               body: Buffer.concat(parts).toString('utf8'),
-              header: (name) => response.headers[name],
+              header: (name) => [response.headers[name]].flat()[0],
             });
           };
           response.on('data', (part: Buffer) => {

@@ -9,6 +9,7 @@ import { checkSplits } from './checks/splits.ts';
 import { type CertifyContext, sizePair, type SizedPair } from './context.ts';
 import { type CertifyReport, createRuleFindings, verdictOver } from './findings.ts';
 import { becomesTrue } from './waiting.ts';
+import { type RuleId, RULES } from './rules.ts';
 import { createPromises } from './promises.ts';
 import { startCertifyVenue } from './venue.ts';
 import { type CertifyWorld, isWithin } from './world.ts';
@@ -40,7 +41,7 @@ export interface CertifySettings {
 export async function certify(world: CertifyWorld, settings: CertifySettings): Promise<CertifyReport> {
   const { solverId, key, host, port, deadlineMs, requests, heartbeatSeconds, startMs, activeMs, fillMs } =
     settings;
-  const findings = createRuleFindings();
+  const findings = createRuleFindings<RuleId>(RULES);
   const promises = createPromises();
   const venue = await startCertifyVenue({ world, key, solverId, findings, heartbeatSeconds }, { host, port });
   try {
@@ -63,7 +64,7 @@ export async function certify(world: CertifyWorld, settings: CertifySettings): P
       if (venue.hellos.length > 0) findings.pass(rule, 'held in every frame');
     findings.skip('levels', 'the solver sends no levels');
     const results = findings.results();
-    return { solverId, verdict: verdictOver(results), results, answers: asking.counts };
+    return { solverId, verdict: verdictOver<RuleId>(RULES, results), results, answers: asking.counts };
   } finally {
     await venue.stop();
   }

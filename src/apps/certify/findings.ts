@@ -1,11 +1,11 @@
 /** What was seen of each rule, and the report made of it. */
 
-import { RULE_IDS, type RuleId, RULES } from './rules.ts';
+import type { CertifiedRule, RuleId } from './rules.ts';
 
 export type RuleVerdict = 'pass' | 'fail' | 'untested';
 
-export interface RuleResult {
-  rule: RuleId;
+export interface RuleResult<R extends string = RuleId> {
+  rule: R;
   verdict: RuleVerdict;
   /** The first thing that went wrong, or what was seen, or why nothing could be seen. */
   seen: string;
@@ -23,21 +23,23 @@ export interface CertifyReport {
   answers: { asked: number; quotes: number; partials: number; declines: number; none: number; late: number };
 }
 
-export interface RuleFindings {
-  pass(rule: RuleId, seen: string): void;
+export interface RuleFindings<R extends string = RuleId> {
+  pass(rule: R, seen: string): void;
   /** A rule that failed once stays failed. */
-  fail(rule: RuleId, seen: string): void;
+  fail(rule: R, seen: string): void;
   /** Why a rule could not be looked at; a later pass or failure replaces it. */
-  skip(rule: RuleId, why: string): void;
-  failed(rule: RuleId): boolean;
+  skip(rule: R, why: string): void;
+  failed(rule: R): boolean;
   /** Whether anything was seen of it yet. */
-  known(rule: RuleId): boolean;
-  results(): RuleResult[];
+  known(rule: R): boolean;
+  results(): RuleResult<R>[];
 }
 
-export function createRuleFindings(): RuleFindings {
-  const all = new Map<RuleId, Pick<RuleResult, 'verdict' | 'seen' | 'broken'>>();
-  const failed = (rule: RuleId) => all.get(rule)?.verdict === 'fail';
+type Rules<R extends string> = Readonly<Record<R, CertifiedRule>>;
+
+export function createRuleFindings<R extends string>(rules: Rules<R>): RuleFindings<R> {
+  const all = new Map<R, Pick<RuleResult, 'verdict' | 'seen' | 'broken'>>();
+  const failed = (rule: R) => all.get(rule)?.verdict === 'fail';
   return {
     failed,
     known: (rule) => all.has(rule),
@@ -53,37 +55,47 @@ export function createRuleFindings(): RuleFindings {
       if (!all.has(rule)) all.set(rule, { verdict: 'untested', seen: why, broken: 0 });
     },
     results: () =>
-      RULE_IDS.map((rule) => {
-        const { page, sentence } = RULES[rule];
+      (Object.keys(rules) as R[]).map((rule) => {
+        const { page, sentence } = rules[rule];
         const found = all.get(rule) ?? { verdict: 'untested', seen: 'the run ended before', broken: 0 };
         return { rule, ...found, page, sentence };
       }),
   };
 }
 
-/** `untested`: nothing failed, but a rule that binds every solver could not be looked at. */
-export function verdictOver(results: readonly RuleResult[]): RuleVerdict {
+/** `untested`: nothing failed, but a rule that binds everybody could not be looked at. */
+export function verdictOver<R extends string>(
+  rules: Rules<R>,
+  results: readonly RuleResult<R>[],
+): RuleVerdict {
   if (results.some(({ verdict }) => verdict === 'fail')) return 'fail';
-  const isOpen = ({ rule, verdict }: RuleResult) => verdict === 'untested' && !('optional' in RULES[rule]);
+  const isOpen = ({ rule, verdict }: RuleResult<R>) => verdict === 'untested' && !rules[rule].optional;
   return results.some(isOpen) ? 'untested' : 'pass';
 }
 
 const WORD: Record<RuleVerdict, string> = { pass: 'pass', fail: 'FAIL', untested: ' -- ' };
 
-/** A line for each rule; below a rule that failed, the sentence that it stands on. */
-export function reportLines({ solverId, verdict, results, answers }: CertifyReport): string[] {
+/** A line for each rule and the sentence that it stands on, then the sums. */
+export function ruleLines(results: readonly RuleResult<string>[]): string[] {
   const width = Math.max(...results.map(({ rule }) => rule.length));
+  return results.flatMap(({ rule, verdict: one, seen, broken, page, sentence }) => [
+    `${WORD[one]}  ${rule.padEnd(width)}  ${seen}${broken > 1 ? ` (${broken} times)` : ''}`,
+    `${' '.repeat(width + 8)}“${sentence}” ${page}`,
+  ]);
+}
+
+export function sumLine(who: string, results: readonly RuleResult<string>[]): string {
   const count = (wanted: RuleVerdict) => results.filter((result) => result.verdict === wanted).length;
+  return `${who}: ${count('pass')} rules passed, ${count('fail')} failed, ${count('untested')} not tested.`;
+}
+
+export function reportLines({ solverId, verdict, results, answers }: CertifyReport): string[] {
   return [
-    ...results.flatMap(({ rule, verdict: one, seen, broken, page, sentence }) => [
-      `${WORD[one]}  ${rule.padEnd(width)}  ${seen}${broken > 1 ? ` (${broken} times)` : ''}`,
-      `${' '.repeat(width + 8)}“${sentence}” ${page}`,
-    ]),
+    ...ruleLines(results),
     '',
     `${answers.asked} requests: ${answers.quotes} quotes, ${answers.partials} partials, ${answers.declines} ` +
       `declines, ${answers.none} without an answer, ${answers.late} answers too late`,
-    `${solverId}: ${count('pass')} rules passed, ${count('fail')} failed, ${count('untested')} not tested. ` +
-      CONCLUSION[verdict],
+    `${sumLine(solverId, results)} ${CONCLUSION[verdict]}`,
   ];
 }
 

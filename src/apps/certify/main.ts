@@ -13,6 +13,7 @@ import { readFromVenue } from '../../protocol/link/link.ts';
 import { badRequest } from '../bad-request.ts';
 import { openWitness } from '../verify/witness.ts';
 import { certify } from './certify.ts';
+import { ensureDevPackages } from '../../adapters/system/dev-packages.ts';
 import { type CertifyDevnet, startCertifyDevnet } from './devnet.ts';
 import { EXIT_CODE, reportLines } from './findings.ts';
 import { solverFile } from './solver-file.ts';
@@ -52,6 +53,7 @@ export async function runCertify(options: CertifyOptions): Promise<void> {
     let devnet: CertifyDevnet | undefined;
     let world: CertifyWorld;
     if (options.venue === undefined) {
+      await ensureDevPackages(say);
       say('starting two local chains with the contracts');
       const dir = await mkdtemp(join(tmpdir(), 'firmquote-certify-'));
       closers.push(() => rm(dir, { recursive: true, force: true }));

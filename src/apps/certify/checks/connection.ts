@@ -10,11 +10,15 @@ import type { UnseenOrder } from './orders.ts';
 
 const FOREIGN_MS = 3_000;
 /** A pause grows to this at most, and a busy machine adds to it. */
-const RECONNECT_MS = 20_000;
+const RECONNECT_MS = 30_000;
 const SILENCE_SPARE_MS = 2_000;
-const REFUSALS = 2;
-/** By how much the last pause is longer than the first, at least. */
-const GROWTH = 1.4;
+/**
+ * Enough to tell short pauses that grow from the noise of a busy machine; long pauses need fewer. Where they
+ * do not grow yet, more refusals follow: pauses that grow outgrow any noise.
+ */
+const REFUSALS = { least: 2, usual: 5, most: 9, longMs: 6_000, mostMs: 60_000 };
+/** By how much the last two pauses are longer than the shortest before them, at least. */
+const GROWTH = 1.5;
 
 /**
  * The first connection is met with another oracle for the last chain: the solver must leave that chain out,
@@ -71,29 +75,42 @@ export async function checkReconnect(context: CertifyContext, order: UnseenOrder
     venue.drop();
   }
   manner.greet = 'refuse';
-  const before = venue.hellos.length;
+  const [before, sinceMs] = [venue.hellos.length, performance.now()];
   manner.silent = false;
-  const refused = await becomesTrue(RECONNECT_MS, () => venue.hellos.length >= before + REFUSALS);
+  const refused = await becomesTrue(REFUSALS.mostMs, () => {
+    const refusals = venue.hellos.length - before;
+    const tookMs = performance.now() - sinceMs;
+    if (refusals >= REFUSALS.most) return true;
+    const isEnough = refusals >= (tookMs >= REFUSALS.longMs ? REFUSALS.least : REFUSALS.usual);
+    return isEnough && (grows(pausesFrom(context, dropped)) || tookMs >= RECONNECT_MS);
+  });
   manner.awards = order ? [order.award] : [];
   manner.greet = 'welcome';
   const back = await becomesTrue(RECONNECT_MS, venue.isActive);
   if (!refused || !back)
     findings.fail('reconnect', `the solver did not connect again within ${RECONNECT_MS / 1_000} seconds`);
-  else judgePauses(context);
+  else judgePauses(context, dropped);
   if (!back) return;
   if (await becomesTrue(RECONNECT_MS / 4, () => venue.resyncs() > resyncs))
     findings.pass('resync', 'the solver asked for its open orders');
   else findings.fail('resync', 'no resync came after a reconnect');
 }
 
-function judgePauses({ venue, findings }: CertifyContext): void {
-  const pauses = venue.closed.flatMap((closedMs) => {
+/** Of one row of attempts, which begins with connection number `from` that ended: a welcome ends a row. */
+const pausesFrom = ({ venue }: CertifyContext, from: number): number[] =>
+  venue.closed.slice(from).flatMap((closedMs) => {
     const next = venue.opened.find((openedMs) => openedMs >= closedMs);
     return next === undefined ? [] : [Math.round(next - closedMs)];
   });
-  const [first = 0] = pauses;
-  const last = pauses.at(-1) ?? 0;
+
+function grows(pauses: readonly number[]): boolean {
+  const last = Math.max(1, pauses.length - 2);
+  return Math.min(...pauses.slice(last)) >= GROWTH * Math.min(...pauses.slice(0, last));
+}
+
+function judgePauses(context: CertifyContext, from: number): void {
+  const pauses = pausesFrom(context, from);
   const seen = `the pauses before it connected again were ${pauses.join(', ')} ms`;
-  if (pauses.length > 1 && last < GROWTH * first) findings.fail('reconnect', seen);
-  else findings.pass('reconnect', seen);
+  if (pauses.length > 1 && !grows(pauses)) context.findings.fail('reconnect', seen);
+  else context.findings.pass('reconnect', seen);
 }

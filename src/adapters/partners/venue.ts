@@ -1,0 +1,336 @@
+/**
+ * A route partner as a route venue: prices, reservations and deliveries come from its HTTP service. What it
+ * says about deliveries is a hint; the chain decides.
+ */
+
+import { crossLandingSeconds } from '../../domain/chain.ts';
+import type { Closed, Decline } from '../../domain/decline.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import { type MandateOutput, orderToMessage, outputHash, type StandardOrder } from '../../domain/order.ts';
+import { orderTimes, toSeconds, type UnixSeconds } from '../../domain/time.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
+import { assetId, type AssetId } from '../../domain/asset.ts';
+import type {
+  PartnerOrderState,
+  PartnerPair,
+  PartnerQuoted,
+  PartnerTerms,
+  PartnerWindow,
+} from '../../protocol/partner/messages.ts';
+import { type PartnerClient, PartnerFault, PartnerRefusal } from './client.ts';
+
+export interface PartnerVenueOptions {
+  id: string;
+  name: string;
+  kind: 'fiat' | 'issuer' | 'bridge';
+  limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
+  /** Between two looks at its terms. */
+  termsMs: number;
+  /** Of each request about an order. */
+  orderTimeoutMs: number;
+  /** The chain must show a delivery so long after the partner has begun it, or `deliver` rejects. */
+  fillMs: number;
+  /** With less time than this to the fill deadline, an order that is not being delivered is given up. */
+  cancelSeconds: number;
+}
+
+interface PartnerVenueDeps {
+  client: PartnerClient;
+  chains: ReadonlyMap<number, ChainPort>;
+  clock: Clock;
+  log: Log;
+}
+
+export interface PartnerVenue extends RouteVenue {
+  /** Resolves after the first look at the partner's terms, successful or not. */
+  start(): Promise<void>;
+  stop(): void;
+  terms(): PartnerTerms | undefined;
+}
+
+const LOOK_MS = 100;
+
+export function createPartnerVenue(
+  { client, chains, clock, log }: PartnerVenueDeps,
+  options: PartnerVenueOptions,
+): PartnerVenue {
+  const { id, name, kind, limits } = options;
+  let terms: PartnerTerms | undefined;
+  let pairs: ReadonlyMap<string, PartnerPair> = new Map();
+  let cancelTimer = () => {};
+  let stopped = false;
+  /** The router passes the same object to `promise`. */
+  const quoteIds = new WeakMap<RouteQuote, string>();
+
+  async function readTerms(): Promise<void> {
+    try {
+      const read = await client.ask('terms', {}, options.orderTimeoutMs);
+      if (read.kind !== kind)
+        throw new PartnerFault(id, 'terms', `its kind is ${read.kind}, and we have it as ${kind}`);
+      terms = read;
+      pairs = new Map(read.pairs.map((pair) => [keyOf(pair), pair]));
+    } catch (error) {
+      log.warn({ partner: id, error }, 'the terms of a route partner could not be read; the last ones stay');
+    }
+    if (!stopped) cancelTimer = clock.after(options.termsMs, () => void readTerms());
+  }
+
+  const accountOn = (chainId: number): Address | undefined =>
+    terms?.accounts.find((each) => each.chainId === chainId)?.account;
+
+  async function quote(ask: RouteAsk): Promise<RouteQuote | Decline | Closed> {
+    const pair = pairs.get(keyOf(assetsOf(ask)));
+    const account = accountOn(ask.dest.id);
+    if (!terms || !pair || account === undefined || accountOn(ask.origin.id) !== account)
+      return { declined: 'pair' };
+    const hours = hoursFor(terms.hours, ask);
+    if ('declined' in hours) return hours;
+    const amount = ask.side === 'exactInput' ? ask.fees.handedOver(ask.amount, 0n) : ask.amount;
+    const outside = ask.side === 'exactInput' ? beyondLimits(pair, amount, ask) : undefined;
+    if (outside) return outside;
+    const validTo = Math.min(ask.validity.to, hours.cutOff);
+    const answer = await client.ask(
+      'quote',
+      {
+        ...assetsOf(ask),
+        side: ask.side,
+        amount: amount.toString(),
+        taker: ask.taker,
+        receiver: ask.receiver,
+        now: ask.at.origin.timestamp,
+        originBlock: ask.at.origin.number.toString(),
+        destBlock: ask.at.dest.number.toString(),
+        validFrom: ask.validity.from,
+        validTo,
+      },
+      limits.timeoutMs,
+    );
+    if ('declined' in answer) return answer.declined === 'closed' ? closed(answer) : declined(answer, ask);
+    const wrong = objectionTo(answer, { ask, pair, amount, validTo });
+    if (wrong !== undefined) throw new PartnerFault(id, 'quote', wrong);
+    const outputAmount = BigInt(answer.amountOut);
+    const made: RouteQuote = {
+      inputAmount: ask.side === 'exactInput' ? ask.amount : ask.fees.inputFor(BigInt(answer.amountIn), 0n),
+      outputAmount,
+      minimumOutput: outputAmount,
+      validUntil: answer.validUntil,
+      eta: answer.eta,
+      via: [],
+      execution: { kind: 'solver', account },
+    };
+    quoteIds.set(made, answer.quoteId);
+    return made;
+  }
+
+  async function stateOf(orderId: Bytes32, order: StandardOrder): Promise<PartnerOrderState> {
+    const ask = { orderId };
+    try {
+      return await client.ask('status', ask, options.orderTimeoutMs);
+    } catch (error) {
+      if (!(error instanceof PartnerRefusal) || error.reason !== 'unknown') throw error;
+    }
+    return client.ask(
+      'accept',
+      { ...ask, originChainId: Number(order.originChainId), order: orderToMessage(order) },
+      options.orderTimeoutMs,
+    );
+  }
+
+  async function unfilled(orderId: Bytes32, outputs: readonly MandateOutput[]): Promise<MandateOutput[]> {
+    const filled = await Promise.all(
+      outputs.map(async (output) => {
+        const record = await destOf(output).fillRecord(orderId, outputHash(output));
+        return record !== undefined;
+      }),
+    );
+    return outputs.filter((_, index) => !filled[index]);
+  }
+
+  function destOf(output: MandateOutput): ChainPort {
+    const port = chains.get(Number(output.chainId));
+    if (!port) throw new DeliveryPending(id, `chain ${output.chainId} is not connected`);
+    return port;
+  }
+
+  async function untilFilled(orderId: Bytes32, outputs: readonly MandateOutput[]): Promise<void> {
+    const endsAtMs = clock.monotonicMs() + options.fillMs;
+    for (;;) {
+      const left = await unfilled(orderId, outputs);
+      if (left.length === 0) return;
+      if (clock.monotonicMs() >= endsAtMs)
+        throw new DeliveryPending(id, 'it says that it delivers, and the chain shows no fill');
+      await new Promise<void>((done) => clock.after(LOOK_MS, done));
+    }
+  }
+
+  return {
+    id,
+    name,
+    kind,
+    limits: { ...limits, maxSlackBps: 0 },
+    serves: (pair) => pairs.has(keyOf(assetsIn(pair))),
+    standing() {
+      if (!terms) return { declined: 'standby', detail: 'its terms have not been read yet' };
+      const now = toSeconds(clock.nowMs());
+      const hours = hoursAt(terms.hours, now, now);
+      return 'declined' in hours ? hours : undefined;
+    },
+    quote,
+    async promise({ ask, quote: shown, nonce }) {
+      const quoteId = quoteIds.get(shown);
+      if (quoteId === undefined) return false;
+      const { proofWindowSeconds } = ask.origin;
+      // The longest that the router can give an order of any value.
+      const landingMarginSeconds = crossLandingSeconds(ask.origin, undefined);
+      const { fillDeadline } = orderTimes(shown.validUntil, { landingMarginSeconds, proofWindowSeconds });
+      const answer = await client.ask(
+        'reserve',
+        { quoteId, originChainId: ask.origin.id, nonce: nonce.toString(), fillDeadline },
+        limits.timeoutMs,
+      );
+      return answer.reserved;
+    },
+    async deliver({ orderId, order, outputs }) {
+      const wanted = outputs.flatMap((index) => order.outputs[index] ?? []);
+      if ((await unfilled(orderId, wanted)).length === 0) return;
+      const state = await stateOf(orderId, order);
+      if (state.orderId !== orderId) throw new PartnerFault(id, 'status', 'it is about another order');
+      if (state.status === 'refused' || state.status === 'cancelled')
+        throw new DeliveryPending(
+          id,
+          `it has ${state.status} the order: ${state.detail ?? 'no reason given'}`,
+        );
+      if (state.status === 'accepted') {
+        const begun = await client.ask('deliver', { orderId }, options.orderTimeoutMs);
+        if (begun.status === 'accepted') {
+          await giveUpLate(orderId, order, wanted);
+          throw new DeliveryPending(id, `it has not begun: ${begun.detail ?? 'no reason given'}`);
+        }
+      }
+      await untilFilled(orderId, wanted);
+    },
+    async start() {
+      await readTerms();
+    },
+    stop() {
+      stopped = true;
+      cancelTimer();
+    },
+    terms: () => terms,
+  };
+
+  /** The taker then has its money back at once, and not only after `expires`. */
+  async function giveUpLate(
+    orderId: Bytes32,
+    { fillDeadline }: StandardOrder,
+    outputs: readonly MandateOutput[],
+  ): Promise<void> {
+    const now = Math.max(...outputs.map((output) => destOf(output).head()?.timestamp ?? 0));
+    if (fillDeadline - now > options.cancelSeconds) return;
+    const { status } = await client.ask('cancel', { orderId }, options.orderTimeoutMs);
+    log.info(
+      { partner: id, orderId, status },
+      'a partner that does not deliver was asked to give the order up',
+    );
+  }
+}
+
+function beyondLimits(pair: PartnerPair, amountIn: bigint, { fees }: RouteAsk): Decline | undefined {
+  const [least, most] = [BigInt(pair.minAmountIn), BigInt(pair.maxAmountIn)];
+  if (amountIn === 0n || amountIn < least)
+    return { declined: 'size_below_min', minAmount: fees.inputFor(least > 0n ? least : 1n, 0n) };
+  return amountIn > most ? { declined: 'size_above_max', maxAmount: fees.inputFor(most, 0n) } : undefined;
+}
+
+/** What is wrong with a quote, for people. */
+function objectionTo(
+  { amountIn: handed, amountOut: given, validUntil }: PartnerQuoted,
+  { ask, pair, amount, validTo }: { ask: RouteAsk; pair: PartnerPair; amount: bigint; validTo: UnixSeconds },
+): string | undefined {
+  const [amountIn, amountOut] = [BigInt(handed), BigInt(given)];
+  const fixed = ask.side === 'exactInput' ? amountIn : amountOut;
+  if (fixed !== amount) return `it quotes ${fixed} where the request fixes ${amount}`;
+  if (amountIn === 0n || amountOut === 0n) return 'it quotes an amount of 0';
+  if (amountIn < BigInt(pair.minAmountIn) || amountIn > BigInt(pair.maxAmountIn))
+    return `it quotes ${amountIn}, which is beyond its own limits ${pair.minAmountIn} to ${pair.maxAmountIn}`;
+  if (validUntil < ask.validity.from || validUntil > validTo)
+    return `its validUntil ${validUntil} is not within ${ask.validity.from} to ${validTo}`;
+  return undefined;
+}
+
+/** The partner counts what it is handed, the taker what it gives. */
+function declined(
+  {
+    declined: reason,
+    detail,
+    minAmount,
+    maxAmount,
+  }: {
+    declined: Decline['declined'];
+    detail?: string | undefined;
+    minAmount?: string | undefined;
+    maxAmount?: string | undefined;
+  },
+  { side, fees }: RouteAsk,
+): Decline {
+  const shown = (text: string) => (side === 'exactInput' ? fees.inputFor(BigInt(text), 0n) : BigInt(text));
+  return {
+    declined: reason,
+    ...(detail !== undefined && { detail }),
+    ...(minAmount !== undefined && { minAmount: shown(minAmount) }),
+    ...(maxAmount !== undefined && { maxAmount: shown(maxAmount) }),
+  };
+}
+
+const closed = ({
+  opensAt,
+  detail,
+}: {
+  opensAt: UnixSeconds | null;
+  detail?: string | undefined;
+}): Closed => ({ declined: 'closed', opensAt, ...(detail !== undefined && { detail }) });
+
+/** The opening in which the taker could still submit, or when the next one begins. */
+export function hoursFor(
+  hours: readonly PartnerWindow[] | null,
+  { at, validity }: Pick<RouteAsk, 'at' | 'validity'>,
+): { cutOff: UnixSeconds } | Closed {
+  return hoursAt(hours, at.origin.timestamp, validity.from);
+}
+
+function hoursAt(
+  hours: readonly PartnerWindow[] | null,
+  now: UnixSeconds,
+  firmFrom: UnixSeconds,
+): { cutOff: UnixSeconds } | Closed {
+  if (hours === null) return { cutOff: Number.MAX_SAFE_INTEGER };
+  const open = hours.find(({ from, cutOff }) => from <= now && firmFrom <= cutOff);
+  if (open) return open;
+  const opensAt = hours.map(({ from }) => from).filter((from) => from > now);
+  return { declined: 'closed', opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
+}
+
+const assetsIn = ({ input, output }: RoutePair): { input: AssetId; output: AssetId } => ({
+  input: assetId(input),
+  output: assetId(output),
+});
+const assetsOf = ({ origin, dest, inputToken, outputToken }: RouteAsk) =>
+  assetsIn({
+    input: { chainId: origin.id, token: inputToken.address },
+    output: { chainId: dest.id, token: outputToken.address },
+  });
+const keyOf = ({ input, output }: { input: string; output: string }): string => `${input} ${output}`;
+
+/** The worker asks again at its next look at the order. */
+class DeliveryPending extends UpstreamError {
+  constructor(partner: string, why: string) {
+    super(`The partner ${partner} has not delivered: ${why}.`, {
+      code: 'partner_delivery',
+      facts: { partner },
+    });
+  }
+}
