@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { readPriceInputs } from '../src/apps/cli/lp/price-inputs.ts';
 import { isDecline } from '../src/domain/decline.ts';
 import { zLpConfig } from '../src/lp/config/config.ts';
+import { parameterTable } from '../src/lp/config/parameter-table.ts';
 import { DEFAULT_PARAMS } from '../src/pricing/params.ts';
 import { price } from '../src/pricing/price.ts';
 
@@ -31,6 +32,19 @@ test('a row for every parameter, with its default', () => {
   const defaults = rows.map(([name = '', , , preset = '']) => [name.replaceAll('`', ''), valueOf(preset)]);
   expect(Object.fromEntries(defaults)).toEqual(DEFAULT_PARAMS);
   for (const row of rows) expect(row, row[0]).toHaveLength(7);
+});
+
+test('the console says the same of every parameter, and each has a kind and bounds that fit its default', () => {
+  const words = parameterTable().map(({ name, meaning, unit }) => [name, meaning, unit]);
+  expect(words.slice(0, -1)).toEqual(
+    rows.map(([name = '', meaning, unit]) => [name.replaceAll('`', ''), meaning, unit]),
+  );
+  expect(page).toContain('`lockSeconds` is the time from fill to claim on that corridor');
+  for (const { name, kind, preset, least, most } of parameterTable().slice(0, -1)) {
+    expect(typeof preset, name).toBe(kind === 'boolean' ? 'boolean' : 'number');
+    expect(Number(preset), name).toBeGreaterThanOrEqual(least ?? -Infinity);
+    expect(Number(preset), name).toBeLessThanOrEqual(most ?? Infinity);
+  }
 });
 
 test('docs/lp/signals.md has a row for every bound of signals, with its default', () => {

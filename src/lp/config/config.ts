@@ -10,7 +10,7 @@ import { zCorridorParams, zPricingParams } from './params.ts';
 import { zLpRisk } from './risk-config.ts';
 
 const zName = z.string().min(1).max(64);
-const zUnits = z
+export const zUnits = z
   .string()
   .regex(
     /^(?:0|[1-9][0-9]{0,29})(?:\.[0-9]{1,30})?$/,

@@ -7,6 +7,7 @@ import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import type { FullestCap } from '../../inventory/limits.ts';
 import type { Mid } from '../../pricing/mid.ts';
 import type { Priced } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { ChainSight } from '../chain/chain-state.ts';
 import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
@@ -18,6 +19,8 @@ export interface DeclineRecord {
   route: Route | undefined;
   decline: Decline;
   atMs: number;
+  /** Of the price, when the request came so far. */
+  inputs?: PriceInputs | undefined;
 }
 
 type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;

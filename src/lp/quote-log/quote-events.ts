@@ -45,7 +45,14 @@ export interface ChainSighting {
  */
 export interface QuoteEventListener {
   quoted?(record: QuoteRecord): void;
-  declined?(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
+  /** `inputs`: of the price, when the request came so far. */
+  declined?(
+    rfq: Rfq,
+    route: Route | undefined,
+    decline: Decline,
+    atMs: number,
+    inputs?: PriceInputs | undefined,
+  ): void;
   /** Awarded by a venue, or seen open on its origin. */
   accepted?(award: OpenAward): void;
   filled?(award: OpenAward, seen: ChainSighting): void;
@@ -53,8 +60,8 @@ export interface QuoteEventListener {
   /** The input is ours, at depth. */
   finalised?(award: OpenAward, seen: ChainSighting): void;
   failed?(award: OpenAward, why: string): void;
-  /** The owner paid in (positive) or took out (negative), at depth. */
-  moved?(money: Money, id: string): void;
+  /** Paid in (positive) or taken out (negative) at depth, by the owner or by a transfer between chains. */
+  moved?(money: Money, id: string, transferId?: string): void;
 }
 
 export interface QuoteEvents extends Required<QuoteEventListener> {
@@ -81,12 +88,12 @@ export function createQuoteEvents({ log }: { log: Log }): QuoteEvents {
   return {
     listen: (listener) => void listeners.push(listener),
     quoted: (record) => dispatch('quoted', record),
-    declined: (rfq, route, decline, atMs) => dispatch('declined', rfq, route, decline, atMs),
+    declined: (...facts) => dispatch('declined', ...facts),
     accepted: (award) => dispatch('accepted', award),
     filled: (award, seen) => dispatch('filled', award, seen),
     unfilled: (award, was) => dispatch('unfilled', award, was),
     finalised: (award, seen) => dispatch('finalised', award, seen),
     failed: (award, why) => dispatch('failed', award, why),
-    moved: (money, id) => dispatch('moved', money, id),
+    moved: (money, id, transferId) => dispatch('moved', money, id, transferId),
   };
 }

@@ -2,13 +2,22 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Decline } from '../../domain/decline.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { Route } from '../quoting/route.ts';
 import { type DeclineRecord, explainDecline, explainQuote } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
+export interface RecentAnswers {
+  quotes: readonly QuoteRecord[];
+  /** Order ids of the accepted ones among them. */
+  accepted: { has(orderId: string): boolean };
+  declines: readonly DeclineRecord[];
+}
+
 export function createRecentQuotes({ keep }: { keep: number }) {
   const quotes = new LRUCache<string, QuoteRecord>({ max: keep });
+  const accepted = new LRUCache<string, true>({ max: keep });
   const declines = new LRUCache<number, DeclineRecord>({ max: keep });
   let declineCount = 0;
 
@@ -22,12 +31,20 @@ export function createRecentQuotes({ keep }: { keep: number }) {
       route: Route | undefined,
       decline: Decline,
       atMs: number,
+      inputs?: PriceInputs,
     ) {
       const rfq = { rfqId, taker, side, amount, input, output };
-      declines.set(declineCount++, { rfq, route, decline, atMs });
+      declines.set(declineCount++, { rfq, route, decline, atMs, inputs });
+    },
+    accepted(orderId: string) {
+      accepted.set(orderId, true);
     },
     quote: (orderId: string) => quotes.peek(orderId),
-    quotesSince: (sinceMs: number) => [...quotes.values()].filter(({ atMs }) => atMs >= sinceMs),
+    since: (sinceMs: number): RecentAnswers => ({
+      quotes: [...quotes.values()].filter(({ atMs }) => atMs >= sinceMs),
+      accepted,
+      declines: [...declines.values()].filter(({ atMs }) => atMs >= sinceMs),
+    }),
     explain: (id: string) => [
       ...[...quotes.values()]
         .filter(({ orderId, quoteId, rfqId }) => orderId === id || quoteId === id || rfqId === id)

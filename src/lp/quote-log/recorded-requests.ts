@@ -57,7 +57,7 @@ const PAGE_SIZE = 200;
 
 export function createRecordedRequests(
   { clock }: { clock: Pick<Clock, 'nowMs'> },
-  { keep }: { keep: number },
+  { keep, shown = true }: { keep: number; shown?: boolean },
 ) {
   /** A ring: request number n is at n % keep. */
   const requests: RecordedRequest[] = [];
@@ -89,7 +89,8 @@ export function createRecordedRequests(
     nowMs: number,
   ): RecordedRfq {
     const { route } = facts;
-    const expired = endsAt * 1000 < nowMs ? 'expired' : null;
+    // What a taker would have done with a quote that it never saw is not known.
+    const expired = shown && endsAt * 1000 < nowMs ? 'expired' : null;
     return {
       atMs: facts.atMs,
       id: facts.rfqId,

@@ -1,0 +1,23 @@
+/** The pricing parameters that were in force, one version after the other. Versions never change. */
+
+export interface PricingVersion {
+  n: number;
+  atMs: number;
+  who: string;
+  note: string | null;
+  /** What the configuration file set, by pair: parameters, and those of single corridors. */
+  parameters: Record<
+    string,
+    {
+      params: Record<string, number | boolean>;
+      corridorParams: Record<string, Record<string, number | boolean>>;
+    }
+  >;
+}
+
+export interface PricingVersions {
+  append(version: Omit<PricingVersion, 'n'>): Promise<void>;
+  /** The newest first. */
+  newest(limit: number): Promise<PricingVersion[]>;
+  find(n: number): Promise<PricingVersion | undefined>;
+}
