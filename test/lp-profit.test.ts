@@ -8,7 +8,7 @@ import type { Database } from '../src/adapters/postgres/pool.ts';
 import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import type { StandardOrder } from '../src/domain/order.ts';
-import { type Books, createFolder, type Pass } from '../src/lp/accounting/fold.ts';
+import { type Books, createFolder, NO_PROFIT, type Pass } from '../src/lp/accounting/fold.ts';
 import { createAccountingLedger, type Exchange, type FactPlace, idOf } from '../src/lp/accounting/ledger.ts';
 import { positionViewOf } from '../src/lp/accounting/pnl.ts';
 import type { Routes } from '../src/lp/quoting/route.ts';
@@ -41,6 +41,7 @@ const step = fc.oneof(
     got: amount,
   }),
   fc.record({ do: fc.constantFrom('gas', 'refund', 'mark'), of: fc.nat(20), amount }),
+  fc.record({ do: fc.constant('transfer' as const), amount, kept: fc.bigInt({ min: 0n, max: 10n ** 6n }) }),
   fc.record({
     do: fc.constant('owner' as const),
     asset: fc.constantFrom('USDC', 'WETH'),
@@ -51,7 +52,7 @@ const step = fc.oneof(
 /** One step, one transaction. Answers the value of all positions less the owner's own after each. */
 async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) {
   await db.query('truncate lp_entry, lp_posting, lp_balance, lp_pending, lp_trade, lp_position, lp_profit');
-  await db.query('truncate lp_journal_cursor, lp_gas_cursor');
+  await db.query('truncate lp_journal_cursor, lp_gas_cursor, lp_transfer');
   const store = createJournalStore(db);
   await store.open((await createLpStore(db).open()).epoch);
   let eth = 2_500n;
@@ -69,10 +70,9 @@ async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ?
     mid: () => Number(eth),
     found: () => {},
   });
-  const zero = { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n };
   const books: Books = {
     ...{ journal: createAccountingLedger(), cursors: new Map(), gas: new Map(), began: new Map() },
-    ...{ positions: new Map(), trades: new Map(), opened: new Set(), sums: zero },
+    ...{ positions: new Map(), trades: new Map(), opened: new Set(), sums: { ...NO_PROFIT } },
   };
   const trades: Exchange[] = [];
   const worth = new Map<number, bigint>();
@@ -80,7 +80,15 @@ async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ?
     const n = at + 1;
     const of = 'of' in each ? trades[each.of % Math.max(1, trades.length)] : undefined;
     const pass: Pass = {
-      ...{ openings: [], readings: [], notes: [], known: new Set(), older: new Map(), inFlight: [] },
+      ...{
+        openings: [],
+        readings: [],
+        notes: [],
+        known: new Set(),
+        older: new Map(),
+        transfers: new Map(),
+        inFlight: [],
+      },
       revalue: true,
     };
     const cursor = { chainId: 1, block: BigInt(n), hash: word(n), nonce: 0 };
@@ -100,6 +108,24 @@ async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ?
     } else if (each.do === 'owner') {
       const money = { chainId: 1, token: TOKENS[each.asset as 'USDC' | 'WETH'], amount: each.amount };
       read({ id: idOf.owner(place(n), 0), kind: 'owner', money, place: place(n), logIndex: 0 });
+    } else if (each.do === 'transfer') {
+      const money = { chainId: 1, token: TOKENS.USDC, amount: each.amount };
+      const move = { ...{ account: OPERATOR, amount: each.amount }, from: money, to: money };
+      const transfer = {
+        ...{ id: `t${n}`, bridge: 'cctp', move, reason: '', createdAtMs: 0 },
+        ...{ estimate: null, sent: null, facts: [] },
+      };
+      const got = { ...money, amount: each.amount - (each.amount * each.kept) / 10n ** 7n };
+      const step = { transfer, transferId: transfer.id, place: place(n), share: 0 };
+      const gas = { wei: each.kept * 10n ** 9n, orderId: null, operator: OPERATOR, before: false };
+      read({ id: idOf.departed(`t${n}`), kind: 'departed', transfer, money, place: place(n) });
+      pass.readings[0]?.facts.push(
+        { ...{ id: idOf.gas(1, place(n)), kind: 'gas', payer: OPERATOR }, ...step, ...gas },
+        {
+          ...{ id: idOf.arrived(`t${n}`), kind: 'arrived', transfer, place: place(n), logIndex: 0 },
+          ...{ money: got, left: { ...money, block: 0n } },
+        },
+      );
     } else if (of !== undefined && each.do === 'gas') {
       const paid = { wei: each.amount * 10n ** 6n, orderId: of.orderId, operator: OPERATOR, before: false };
       read({ id: idOf.gas(1, place(n)), kind: 'gas', place: place(n), share: 0, payer: OPERATOR, ...paid });
@@ -127,8 +153,9 @@ async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ?
 }
 
 /** Every number of a report, by name. */
-function figuresOf({ rows, all, assets }: StoredProfit): Map<string, bigint> {
+function figuresOf({ rows, all, assets, transfers }: StoredProfit): Map<string, bigint> {
   const figures = new Map<string, bigint>();
+  for (const [name, value] of Object.entries(transfers)) figures.set(`transfers ${name}`, BigInt(value));
   for (const row of [...rows, { ...all, key: 'all' }])
     for (const [name, value] of Object.entries({ ...row, ...row.markMicros }))
       if (typeof value === 'bigint' || typeof value === 'number')
@@ -173,7 +200,12 @@ test('windows that tile an interval add up to it exactly, and each is the change
             report.assets.reduce((sum, each) => sum + each[name], 0n);
           const { grossMicros, feesMicros, lostMicros } = report.all;
           expect(
-            grossMicros - feesMicros + total('realised') + total('unrealised') - lostMicros,
+            grossMicros -
+              feesMicros +
+              total('realised') +
+              total('unrealised') -
+              lostMicros -
+              report.transfers.feesMicros,
             `from ${sinceMs} to ${untilMs}`,
           ).toBe(worthBefore(untilMs) - worthBefore(sinceMs));
         }
@@ -183,6 +215,7 @@ test('windows that tile an interval add up to it exactly, and each is the change
         expect({
           spread: whole.all.grossMicros - whole.all.feesMicros,
           ...{ fees: whole.all.feesMicros, gas: whole.all.gasMicros, lost: whole.all.lostMicros },
+          ...{ bridgeFees: whole.transfers.feesMicros, transferGas: whole.transfers.gasMicros },
           ...{ markout_10s: whole.all.markMicros[10], markout_1s: 0n, markout_60s: 0n },
         }).toEqual(books.sums);
       },

@@ -32,6 +32,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
     reasons: () => (trouble ? [{ kind: 'drift' }] : []),
     pairs: () => [{ pair: 'WETH-USDC', quoting: !trouble }],
     quoting: () => true,
+    shadow: false,
     openAwards: () => 0,
     leaseSeconds: () => [],
     positions: () => [

@@ -15,6 +15,7 @@ import { STANDBY_KINDS } from './risk/standby.ts';
 export type LpMetrics = ReturnType<typeof createLpMetrics>;
 
 interface LpGauges {
+  shadow: boolean;
   ledger: Ledger;
   slug(chainId: number): string;
   symbol(chainId: number, token: string): string;
@@ -214,6 +215,12 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) =>
     gauge.set(view.quoting() ? 1 : 0),
+  );
+  metrics.gauge(
+    'firmquote_lp_shadow',
+    '1 in shadow mode: requests are priced, nothing is signed',
+    [],
+    (gauge) => gauge.set(view.shadow ? 1 : 0),
   );
   metrics.gauge(
     'firmquote_lp_pair_quoting',

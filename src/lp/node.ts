@@ -8,13 +8,13 @@ import type { LpConfig, LpPairConfig } from './config/config.ts';
 import { type Change, changesBetween, isReloadable } from './config/reload.ts';
 import type { LpNode, LpNodeDeps, ReloadedSources } from './node/interface.ts';
 import { openLedger } from './node/opened-ledger.ts';
-import { type RunningLp, startLp } from './node/running-lp.ts';
+import { type ReservedBefore, type RunningLp, startLp } from './node/running-lp.ts';
 import { createNodeBase, positionsOf } from './node/setup.ts';
 import { statusOf } from './node/status.ts';
 import { wireLp } from './node/wiring.ts';
 import type { KilledBy } from './risk/kill-switch.ts';
 import type { PauseScope } from './risk/scoped-pauses.ts';
-import { previewQuotes } from './quoting/preview.ts';
+import { previewQuotes } from './quote-log/preview.ts';
 import { type SignalRequest, SignalRefusedError } from './quoting/signals.ts';
 import { limitUse } from './risk/limit-use.ts';
 
@@ -26,6 +26,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const base = createNodeBase(deps, config);
   let running: RunningLp | undefined;
   const killedBefore = new Map<KilledBy, string>();
+  const reservedBefore = new Map<string, ReservedBefore>();
 
   function kill(by: KilledBy, note: string): void {
     if (running === undefined) killedBefore.set(by, note);
@@ -35,14 +36,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   return {
     async start() {
       const opened = await openLedger(deps, config, base.lpChains, base.account);
-      running = await startLp(wireLp(deps, config, base, opened), config, killedBefore);
+      running = await startLp(wireLp(deps, config, base, opened), config, killedBefore, [
+        ...reservedBefore.values(),
+      ]);
     },
     async stop() {
       const stopping = running;
       running = undefined;
       await stopping?.stop();
     },
-    status: () => statusOf(running?.parts, base, deps.shared),
+    status: () => statusOf(running?.parts, base, deps),
     inventory() {
       if (running === undefined) return [];
       const { ledger, sharing } = running.parts;
@@ -51,6 +54,15 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     positions: () => (running === undefined ? [] : positionsOf(running.parts.quoting())),
     receivables: () => running?.parts.receivables.list() ?? [],
     rebalancing: () => running?.parts.rebalancing.advice() ?? [],
+    reservations: {
+      take: (id, { chainId, token }, amount) =>
+        running?.parts.reconcilers.get(chainId)?.reserve(id, token, amount) ?? false,
+      restore(id, { chainId, token }, amount) {
+        if (running === undefined) reservedBefore.set(id, { id, chainId, token, amount });
+        else running.parts.reconcilers.get(chainId)?.restore(id, token, amount);
+      },
+      release: (id, { chainId }, leftIn) => running?.parts.reconcilers.get(chainId)?.release(id, leftIn),
+    },
     limits() {
       if (running === undefined) return { limits: [], signals: null };
       const { ledger, risk, venues, signals } = running.parts;
@@ -71,6 +83,15 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
     recorded: (after, limit) =>
       running?.parts.recordedRequests.recorded(after, limit) ?? { rfqs: [], next: null },
+    async shadowReport(window) {
+      const { shadowLog } = up(running).parts;
+      if (shadowLog === undefined)
+        throw new RequestError(
+          'This LP signs quotes, so it has no shadow report: firmquote lp pnl shows what it earned.',
+          { code: 'not_shadow' },
+        );
+      return shadowLog.report(window);
+    },
     pause: (note) => kill('operator', note),
     kill,
     resume() {
@@ -123,14 +144,15 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       }
       return { applied: changes };
     },
-    preview(next, sources) {
+    async preview(next, sources) {
       if (running === undefined) return NOT_UP;
       const changes = reloadableChanges(running.parts.quoting().config, next);
       if ('refused' in changes) return changes;
       try {
         const { routes, plugin } = running.trial(next, sources ?? sourcesOf(running));
-        const records = running.parts.accounts.quotesSince(deps.clock.nowMs() - PREVIEWED_MS);
-        return { changes, pairs: previewQuotes(records, { routes, plugin, fatFinger: next.risk.fatFinger }) };
+        const recent = running.parts.accounts.recentAnswers(deps.clock.nowMs() - PREVIEWED_MS);
+        const { fatFinger } = next.risk;
+        return { changes, pairs: await previewQuotes(recent, { routes, plugin, fatFinger }) };
       } catch (error) {
         if (error instanceof RequestError) return { refused: [error.message] };
         throw error;

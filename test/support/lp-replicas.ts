@@ -22,6 +22,9 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
         liveQuotes: nodes.reduce((sum, node) => sum + node.status().liveQuotes, 0),
       };
     },
+    get reservations() {
+      return leader().reservations;
+    },
     // The replica that asked last has the newest sum of all holds.
     inventory: () =>
       leader()
@@ -61,6 +64,7 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
       rfqs: nodes.flatMap((node) => node.recorded(after, limit).rfqs).toSorted((a, b) => a.atMs - b.atMs),
       next: null,
     }),
+    shadowReport: (window) => leader().shadowReport(window),
     pause: (note) => nodes.forEach((node) => node.pause(note)),
     kill: (by, note) => nodes.forEach((node) => node.kill(by, note)),
     pauseScope: (scope, note) => nodes.forEach((node) => node.pauseScope(scope, note)),

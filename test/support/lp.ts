@@ -114,7 +114,7 @@ interface TestLpGiven {
   plugin?: PricingPlugin;
   prices?: Record<string, string>;
   /** Replaces what is made here. */
-  more?: Partial<LpNodeDeps>;
+  more?: Partial<Omit<LpNodeDeps, 'signer' | 'shadow'>>;
   /** In one process, whatever the flows run on: it takes over from all replicas. */
   alone?: boolean;
 }

@@ -1,12 +1,13 @@
 /** Configuration of an LP process. */
 
 import { z } from 'zod';
-import { zLpConfig } from '../../lp/config/config.ts';
+import { zLpConfig, zUnits } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
 import { pricingParams } from '../../lp/config/params.ts';
 import { uncheckedPrices } from '../../lp/config/unchecked-prices.ts';
 import { lpConfigProblems } from '../../lp/config/problems.ts';
+import { zBridgeTransports } from '../config/bridges.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import {
   zChain,
@@ -17,6 +18,7 @@ import {
   zLogSection,
   zSecretSource,
   zSecretsSection,
+  zTracing,
   zSection,
   zSecretText,
 } from '../config/parts.ts';
@@ -36,6 +38,19 @@ const zAdmin = zSection({
   port: z.int().min(0).max(65_535).default(9201),
   /** File of the token that callers must send, made at the first start. null: any local program may call. */
   tokenFile: z.string().min(1).nullable().default('./data/admin.token'),
+  /** Pages for people, at http://<host>:<port>/console/. null: none. */
+  console: z
+    .strictObject({
+      port: z.int().min(0).max(65_535).default(9202),
+      /** Beyond loopback only behind a proxy that speaks TLS. */
+      host: z.string().min(1).default('127.0.0.1'),
+      /** File of the token to log in with, made at the first start. null: `admin.tokenFile`. */
+      tokenFile: z.string().min(1).nullable().default(null),
+      /** The same of a second token: who logs in with it sees all and changes nothing. */
+      viewerTokenFile: z.string().min(1).nullable().default(null),
+    })
+    .nullable()
+    .default(null),
 });
 
 /** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
@@ -52,6 +67,26 @@ const zReplicas = zSection({
   leadSeconds: z.int().min(1).max(60).default(3),
 });
 
+/** Rebalancing that is executed: what `lp.rebalancing` advises is moved over `bridges` by `keys.mover`. */
+const zTransfers = zSection({
+  /** `by_hand`: what the operator begins. `automatic`: also what is advised, within these limits. */
+  mode: z.enum(['off', 'by_hand', 'automatic']).default('off'),
+  /** Of one automatic transfer, and of all that began in 24 hours; more waits for the operator. */
+  mostUsd: z.number().positive().default(50_000),
+  mostUsdPerDay: z.number().positive().default(250_000),
+  everyMs: z.int().min(200).default(10_000),
+  /** How long a bridge may refuse what was withdrawn for it before the money goes back into the ledger. */
+  patienceSeconds: z.int().min(1).default(3_600),
+});
+
+/** For `firmquote lp --shadow` only. */
+const zShadow = zSection({
+  /** Whole tokens by chain and symbol that the LP is taken to have beside what the chains show. */
+  inventory: z.record(z.string(), z.record(z.string(), zUnits)).default({}),
+  /** The report covers at most the newest requests. */
+  keep: z.int().min(100).max(200_000).default(20_000),
+});
+
 /** Only this part is read, so that an LP can be stopped while its file is being edited. */
 export const zLpServers = z.object({ ops: zOps, admin: zAdmin, secrets: zSecretsSection });
 
@@ -60,6 +95,7 @@ const zParts = z.strictObject({
   ops: zOps,
   admin: zAdmin,
   log: zLogSection,
+  tracing: zTracing,
   secrets: zSecretsSection,
   database: zDatabase('firmquote_lp'),
   replicas: zReplicas,
@@ -68,6 +104,8 @@ const zParts = z.strictObject({
     operator: zKeySource,
     /** Development only: the operator's key may be the account's own, which can also withdraw. */
     operatorMayBeOwner: z.boolean().default(false),
+    /** Moves inventory between chains: the mover of an `LpAccount`, and a key of its own. */
+    mover: zKeySource.nullable().default(null),
   }),
   venues: z
     .array(
@@ -83,6 +121,10 @@ const zParts = z.strictObject({
   networks: zChains(zLpNetwork),
   attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),
   feeds: z.record(z.string(), zFeed).default({}),
+  /** What moves inventory between the LP's accounts. */
+  bridges: zBridgeTransports,
+  transfers: zTransfers,
+  shadow: zShadow,
   /** Days until rows are deleted; null: never. */
   retention: zSection({
     /** Must exceed any downtime: gas is booked from these rows. */
@@ -92,19 +134,41 @@ const zParts = z.strictObject({
   lp: zLpConfig,
 });
 
-export const zLpAppConfig = zParts.superRefine(({ feeds, networks, lp }, context) => {
-  const chainIds = networks.map(({ id }) => id);
-  for (const message of feedProblems(feeds, wantedOf(lp.prices), chainIds))
-    context.addIssue({ code: 'custom', path: [], message });
-  if (lp.sandbox.neverFills && !networks.every(({ sandbox }) => sandbox))
-    context.addIssue({
-      code: 'custom',
-      path: ['lp', 'sandbox', 'neverFills'],
-      message: 'would take and not fill orders of real money: every network must have "sandbox": true',
-    });
-  for (const { path, message } of lpConfigProblems(lp, networks))
-    context.addIssue({ code: 'custom', path: ['lp', ...path], message });
-});
+export const zLpAppConfig = zParts.superRefine(
+  ({ feeds, networks, lp, keys, bridges, transfers, replicas }, context) => {
+    const chainIds = networks.map(({ id }) => id);
+    for (const message of feedProblems(feeds, wantedOf(lp.prices), chainIds))
+      context.addIssue({ code: 'custom', path: [], message });
+    if (lp.sandbox.neverFills && !networks.every(({ sandbox }) => sandbox))
+      context.addIssue({
+        code: 'custom',
+        path: ['lp', 'sandbox', 'neverFills'],
+        message: 'would take and not fill orders of real money: every network must have "sandbox": true',
+      });
+    if (transfers.mode !== 'off' && keys.mover === null)
+      context.addIssue({
+        code: 'custom',
+        path: ['keys', 'mover'],
+        message:
+          'is needed to move inventory: set the key of the account’s mover, or transfers.mode to "off"',
+      });
+    if (transfers.mode !== 'off' && replicas.redisUrl !== null)
+      context.addIssue({
+        code: 'custom',
+        path: ['transfers', 'mode'],
+        message:
+          'must be "off" with several replicas: only the process that moves money keeps it back from its quotes. Run one process, or leave rebalancing to the owner',
+      });
+    if (transfers.mode !== 'off' && bridges.cctp === null && bridges.oft.length === 0)
+      context.addIssue({
+        code: 'custom',
+        path: ['bridges'],
+        message: 'must name a bridge to move inventory over: cctp or oft; or set transfers.mode to "off"',
+      });
+    for (const { path, message } of lpConfigProblems(lp, networks))
+      context.addIssue({ code: 'custom', path: ['lp', ...path], message });
+  },
+);
 
 export type LpAppConfig = z.infer<typeof zParts>;
 

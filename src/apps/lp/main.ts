@@ -4,7 +4,10 @@ import { startOps } from '../../adapters/http/ops.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { createLpAudit } from '../../adapters/postgres/lp/audit-log.ts';
 import { createJournalStore } from '../../adapters/postgres/lp/accounting-store.ts';
+import { createPricingVersions } from '../../adapters/postgres/lp/pricing-versions.ts';
+import { createShadowStore } from '../../adapters/postgres/lp/shadow-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp/lp-store.ts';
+import { createTransferStore } from '../../adapters/postgres/transfer-store.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createSharedInventory } from '../../adapters/redis/shared-inventory.ts';
 import { ecdsa } from '../../adapters/secp256k1/ecdsa.ts';
@@ -12,6 +15,7 @@ import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
+import { assumeInventory } from '../../lp/shadow/assumed-inventory.ts';
 import { createLpNode } from '../../lp/node.ts';
 import type { ReplicaDeps } from '../../lp/node/interface.ts';
 import type { JournalStore } from '../../ports/stores/accounting-store.ts';
@@ -19,8 +23,9 @@ import type { Link } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
+import type { TransferStore } from '../../ports/stores/transfers.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
-import { loadConfig } from '../config/load.ts';
+import { configJson, parseConfig, readConfigText } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createSequencers } from '../feeds.ts';
 import { expand, openSecret, type SecretContext, SecretError } from '../keys.ts';
@@ -29,17 +34,24 @@ import { liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { startRetention } from '../retention.ts';
 import { openSigner } from '../signers.ts';
+import { openTracing } from '../tracing.ts';
 import { operatorRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from './config.ts';
 import { openOperatorLog } from './operator-log.ts';
+import { startLpConsole } from './console.ts';
 import { createKillFile } from './kill-file.ts';
-import { createReloader, sha256Of } from './reload.ts';
+import { parametersIn } from './pricing/change.ts';
+import { pricingRoutes } from './pricing/routes.ts';
+import { createPricingHistory } from './pricing/versions.ts';
+import { createReloader, type ReadConfig, sha256Of } from './reload.ts';
 import { forNode, makeSources } from './sources.ts';
 import { LP_SCHEMA, LP_TABLES } from './schema.ts';
+import { parseShadowConfig, SHADOW_DATABASE, shadowRoute } from './shadow.ts';
 import { signalRoutes } from './signals.ts';
 import { makeAdminToken } from './token.ts';
+import { openTransfers } from './transfers/transfers.ts';
 
 export interface LpGround {
   store: LpStore;
@@ -47,14 +59,22 @@ export interface LpGround {
   journal: JournalStore;
   links: readonly Link[];
   chains: readonly EvmChain[];
+  transfers: TransferStore;
 }
 
 export async function runLp(
-  { config: file }: { config: string },
+  { config: file, shadow = false }: { config: string; shadow?: boolean },
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
 ): Promise<void> {
-  const read = () => loadConfig(zLpAppConfig, file, process.env);
-  const { config } = await read();
+  const parse = (text: string): ReadConfig => {
+    const json = configJson(text, file);
+    const parsed = shadow
+      ? parseShadowConfig(json, process.env, file)
+      : parseConfig(zLpAppConfig, json, process.env, file);
+    return { text, ...parsed };
+  };
+  const read = parse(await readConfigText(file));
+  const { config } = read;
   const context = processContext('lp', config);
   const { secrets } = context;
   const log = context.log.child({ solver: config.lp.solver.id });
@@ -73,13 +93,16 @@ export async function runLp(
         ),
     );
     const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);
+    const tracer = await openTracing(config.tracing, 'firmquote-lp', { life, log });
 
-    const signer = await openSigner(config.keys.operator, { life, log, metrics, secrets });
-    refuseOwner(config, signer.address);
+    const signer = shadow
+      ? undefined
+      : await openSigner(config.keys.operator, { life, log, metrics, secrets });
+    if (signer !== undefined) refuseOwner(config, signer.address);
     const db = await openDatabase(
       config.database,
-      { schema: LP_SCHEMA, migrations: LP_TABLES },
-      { life, log, secrets },
+      shadow ? SHADOW_DATABASE : { schema: LP_SCHEMA, migrations: LP_TABLES },
+      { life, log, metrics, secrets },
     );
     const dialled = await Promise.all(
       config.venues.map(async ({ name, url, apiKey, venueId }) =>
@@ -96,21 +119,26 @@ export async function runLp(
       journal: books,
       links,
       chains,
+      transfers: transferStore,
     } = wrap({
       store: createLpStore(db),
       transactions: createTxStore(db),
       journal: createJournalStore(db),
       links: dialled,
-      chains: opened,
+      chains: shadow ? opened.map((chain) => assumeInventory(chain, config.shadow.inventory)) : opened,
+      transfers: createTransferStore(db),
     });
     const sequencers = createSequencers(config.networks, chains);
     const brake = createBrake();
-    const senders = createTransactors(config.networks, chains, {
-      signers: [signer],
-      store: transactions,
-      log,
-      metrics,
-    });
+    const senders =
+      signer === undefined
+        ? []
+        : createTransactors(config.networks, chains, {
+            signers: [signer],
+            store: transactions,
+            log,
+            metrics,
+          });
     const operatorLog = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
@@ -128,12 +156,16 @@ export async function runLp(
         store,
         journal: books,
         transactions,
-        signer,
+        transfers: transferStore,
+        ...(signer === undefined
+          ? { shadow: { store: createShadowStore(db), keep: config.shadow.keep } }
+          : { signer }),
         recovery: createRecovery(),
         random: systemRandom,
         clock: systemClock,
         log,
         metrics,
+        tracer,
         ...(shared && { shared }),
         proofs,
         ...(config.attesters.urls.length > 0 && { attesterPresence: proofs }),
@@ -159,15 +191,23 @@ export async function runLp(
     const killed = () => node.kill('signal', 'stopped by a signal');
     process.on('SIGUSR2', killed);
     life.onStop('kill signal', () => process.off('SIGUSR2', killed));
+    const history = createPricingHistory({ store: createPricingVersions(db), clock: systemClock, log });
     const reloader = createReloader(
       {
-        ...{ node, killFile, log: operatorLog, metrics, file, read },
+        ...{ node, killFile, log: operatorLog, history, metrics, file, parse },
         make: (wanted, running) => makeSources(wanted, feedContext, running),
       },
-      { config, sources },
+      { read, sources },
     );
+    void history.note('process', 'as the file was at the start', parametersIn(read.text));
     await operatorLog.note('process', 'start', { configSha256: await sha256Of(file) });
+    const transfers = await openTransfers(config, {
+      ...{ chains, transactions, node, brake, audit: operatorLog, life, log, metrics, secrets },
+      store: transferStore,
+    });
+    await transfers?.restore();
     await node.start();
+    await transfers?.start();
     life.onStop('audit log', () => operatorLog.note('process', 'stop'));
     reload = () => reloader.reload('SIGHUP');
     const retaining = startRetention(
@@ -182,23 +222,33 @@ export async function runLp(
     const { port, tokenFile } = config.admin;
     const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile, secrets);
     if (token !== undefined) secrets.redactor.hide(token);
+    const routes = [
+      ...operatorRoutes({ node, brake, clock: systemClock, log: operatorLog, reloader }),
+      ...signalRoutes({ node, clock: systemClock, log: operatorLog, metrics }),
+      ...bookRoutes(node, operatorLog),
+      ...pricingRoutes({ reloader, history, file }),
+      shadowRoute(node),
+      ...(transfers?.routes ?? []),
+    ];
     const admin = await startOps({
       host: '127.0.0.1',
       port,
       log,
-      routes: [
-        ...operatorRoutes({ node, brake, clock: systemClock, log: operatorLog, reloader }),
-        ...signalRoutes({ node, clock: systemClock, log: operatorLog, metrics }),
-        ...bookRoutes(node, operatorLog),
-      ],
+      routes,
       prefix: '/v1',
       localOnly: true,
       ...(token !== undefined && { token }),
     });
     life.onStop('admin API', () => admin.close());
+    const pages = await startLpConsole(config.admin, { routes, secrets, log });
+    if (pages !== undefined) life.onStop('console', () => pages.close());
     log.info(
-      { operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: metricsUrl },
-      'LP is running',
+      {
+        ...(signer !== undefined && { operator: signer.address, signing: ecdsa.name }),
+        ...{ admin: admin.url, metrics: metricsUrl },
+        ...(pages !== undefined && { console: pages.url }),
+      },
+      shadow ? 'LP is running in shadow mode: nothing is signed' : 'LP is running',
     );
   });
 }

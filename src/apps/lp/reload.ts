@@ -4,16 +4,19 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
-import type { PairPreview } from '../../lp/quoting/preview.ts';
+import type { PairPreview } from '../../lp/quote-log/preview.ts';
 import { type Change, changesBetween, isReloadable } from '../../lp/config/reload.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { ConfigError, type Loaded } from '../config/load.ts';
+import { ConfigError, type Loaded, readConfigText } from '../config/load.ts';
 import { redacted } from '../config/print.ts';
 import { type LpAppConfig, lpWarnings } from './config.ts';
 import type { KillFile } from './kill-file.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { LoadedPlugin } from './plugin.ts';
+import { replaceConfigFile, requireUnchanged } from './pricing/config-file.ts';
+import { parametersIn } from './pricing/change.ts';
+import type { createPricingHistory } from './pricing/versions.ts';
 import { forNode, type LpSources } from './sources.ts';
 
 export interface Reload {
@@ -29,26 +32,31 @@ export interface ReloadPreview extends Omit<Reload, 'applied'> {
   pairs: readonly PairPreview[];
 }
 
+/** A configuration with the text that it was read from. */
+export type ReadConfig = Loaded<LpAppConfig> & { text: string };
+
 export type Reloader = ReturnType<typeof createReloader>;
 
 interface ReloaderDeps {
   node: Pick<LpNode, 'reload' | 'preview'>;
   killFile: Pick<KillFile, 'watch'>;
   log: Pick<OperatorLog, 'note'>;
+  history: Pick<ReturnType<typeof createPricingHistory>, 'note'>;
   metrics: Metrics;
   file: string;
-  read(): Promise<Loaded<LpAppConfig>>;
+  /** Throws `ConfigError`. */
+  parse(text: string): ReadConfig;
   /** Feeds and plug-in of a configuration; what equals the running ones is not made again. */
   make(config: LpAppConfig, running: LpSources): Promise<LpSources>;
 }
 
 interface Wanted {
-  config: LpAppConfig;
+  read: ReadConfig;
   sources: LpSources;
 }
 
 export function createReloader(
-  { node, killFile, log, metrics, file, read, make }: ReloaderDeps,
+  { node, killFile, log, history, metrics, file, parse, make }: ReloaderDeps,
   running: Wanted,
 ) {
   const reloads = metrics.counter(
@@ -59,18 +67,19 @@ export function createReloader(
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** The file as it is now, with what keeps it from being applied. */
-  async function examine(): Promise<{ wanted?: Wanted } & Omit<Reload, 'applied'>> {
-    let config: LpAppConfig;
+  /** A configuration, or the file as it is now, with what keeps it from being applied. */
+  async function examine(text?: string): Promise<{ wanted?: Wanted } & Omit<Reload, 'applied'>> {
+    let read: ReadConfig;
     try {
-      config = (await read()).config;
+      read = parse(text ?? (await readConfigText(file)));
     } catch (error) {
       if (error instanceof ConfigError) return { reasons: error.problems, changes: [], warnings: [] };
       throw error;
     }
-    const before = lpWarnings(current.config);
+    const { config } = read;
+    const before = lpWarnings(current.read.config);
     const warnings = lpWarnings(config).filter((each) => !before.includes(each));
-    const changes = changesBetween(current.config, config);
+    const changes = changesBetween(current.read.config, config);
     const fixed = changes.filter(({ path }) => !mayReload(path));
     const found = { changes: changes.map(redactChange), warnings };
     if (fixed.length > 0)
@@ -84,7 +93,7 @@ export function createReloader(
       const sources = await make(config, current.sources);
       const module = moduleChange(current.sources, sources);
       return {
-        ...{ wanted: { config, sources }, reasons: [], warnings },
+        ...{ wanted: { read, sources }, reasons: [], warnings },
         changes: module === undefined ? found.changes : [...found.changes, module],
       };
     } catch (error) {
@@ -96,47 +105,96 @@ export function createReloader(
   async function attempt(): Promise<Reload> {
     const { wanted, ...found } = await examine();
     if (wanted === undefined) return { applied: false, ...found };
-    if (found.changes.length === 0) return { applied: true, ...found };
-    const answer = await node.reload(wanted.config.lp, forNode(wanted.sources));
+    if (found.changes.length === 0) {
+      current = { ...current, read: wanted.read };
+      return { applied: true, ...found };
+    }
+    const { lp } = wanted.read.config;
+    const answer = await node.reload(lp, forNode(wanted.sources));
     if ('refused' in answer) return { applied: false, ...found, reasons: answer.refused };
     current = wanted;
-    killFile.watch(wanted.config.lp.risk.killFile);
+    killFile.watch(lp.risk.killFile);
     return { applied: true, ...found };
   }
 
   return {
-    /** What `reload` would do now. Changes and logs nothing. */
-    async preview(): Promise<ReloadPreview> {
-      const { wanted, ...found } = await examine();
+    /** In force, with the text of the file that said so. */
+    current: (): ReadConfig => current.read,
+    /** What `reload` would do now, or `replace` with this text. Changes and logs nothing. */
+    async preview(text?: string): Promise<ReloadPreview> {
+      const { wanted, ...found } = await examine(text);
       if (wanted === undefined) return { ...found, pairs: [] };
-      const answer = node.preview(wanted.config.lp, forNode(wanted.sources));
+      const answer = await node.preview(wanted.read.config.lp, forNode(wanted.sources));
       return 'refused' in answer
         ? { ...found, reasons: answer.refused, pairs: [] }
         : { ...found, pairs: answer.pairs };
     },
     /** Runs one at a time. Does not throw for mistakes in the file. */
     reload(who: string, address: string | null = null): Promise<Reload> {
-      const next = queue.then(async () => {
+      return oneAtATime(async () => {
         const done = await attempt();
-        reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
-        const note = done.applied
-          ? done.changes.length === 0
-            ? 'no changes'
-            : null
-          : done.reasons.join(' ');
-        await log.note(who, done.applied ? 'reload' : 'reload_refused', {
-          note,
-          changes: done.changes,
-          configSha256: await sha256Of(file),
-          address,
-        });
+        const note = done.changes.length === 0 ? 'no changes' : null;
+        await record('reload', done, { who, address, note });
         return done;
       });
-      queue = next.catch(() => {});
-      return next;
+    },
+    /**
+     * Makes `text` the configuration in the file and in force, or changes neither. `was`: the text that it
+     * was made from. Throws `RequestError` where the file or the configuration in force is another by now.
+     */
+    replace(text: string, { was, ...by }: Author & { was: string }): Promise<Reload> {
+      return oneAtATime(async () => {
+        await requireUnchanged(file, was);
+        if (was !== current.read.text) throw changedMeanwhile();
+        const { wanted, ...found } = await examine(text);
+        const done = wanted === undefined ? { applied: false, ...found } : await write(text, was);
+        await record('pricing', done, by);
+        return done;
+      });
     },
   };
+
+  function oneAtATime<T>(run: () => Promise<T>): Promise<T> {
+    const next = queue.then(run);
+    queue = next.catch(() => {});
+    return next;
+  }
+
+  /** The file first: after a crash in between, the next start reads the new configuration. */
+  async function write(text: string, was: string): Promise<Reload> {
+    await replaceConfigFile(file, text, was);
+    try {
+      const done = await attempt();
+      if (!done.applied) await replaceConfigFile(file, was, text);
+      return done;
+    } catch (error) {
+      await replaceConfigFile(file, was, text);
+      throw error;
+    }
+  }
+
+  async function record(what: string, done: Reload, { who, address, note }: Author): Promise<void> {
+    reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
+    const { text } = current.read;
+    if (done.applied) void history.note(who, note, parametersIn(text));
+    await log.note(who, done.applied ? what : `${what}_refused`, {
+      ...{ note: done.applied ? note : done.reasons.join(' '), changes: done.changes, address },
+      configSha256: await sha256Of(file),
+    });
+  }
 }
+
+interface Author {
+  who: string;
+  address: string | null;
+  note: string | null;
+}
+
+const changedMeanwhile = (): RequestError =>
+  new RequestError(
+    'The configuration was changed since you looked at it. Nothing was written. Look at the parameters again, then repeat your change.',
+    { code: 'config_changed' },
+  );
 
 /** Everything under `feeds`, and what the node can change. */
 const mayReload = ([section, ...rest]: readonly string[]): boolean =>

@@ -16,6 +16,7 @@ export function createChainListener(
 ): FollowListener {
   const { awards, quoteEvents, sharing, sessions, standby, chains } = parts;
   const { account, lpMetrics } = parts.base;
+  const { inTransit } = parts.opened;
   const { log } = parts.deps;
   return {
     opened: awards.opened,
@@ -51,7 +52,10 @@ export function createChainListener(
       awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' });
       if (award !== undefined) quoteEvents.failed(award, 'refunded to the taker');
     },
-    moved: quoteEvents.moved,
+    moved(money, id, step) {
+      if (step !== undefined) inTransit.moved(step, money, parts.finalBlock);
+      quoteEvents.moved(money, id, step?.transfer.id);
+    },
     operator(allowed) {
       spending.changed();
       if (!allowed)

@@ -1,5 +1,6 @@
 /** Dependencies and interface of an LP node. */
 
+import type { Money } from '../../inventory/event.ts';
 import type { Advice } from '../../inventory/rebalance.ts';
 import type { Attestations, AttesterPresence } from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -11,9 +12,12 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { SharedInventory } from '../../ports/shared-inventory.ts';
 import type { Recovery, Signer } from '../../ports/signer.ts';
-import type { JournalStore } from '../../ports/stores/accounting-store.ts';
+import type { JournalStore, ProfitWindow } from '../../ports/stores/accounting-store.ts';
 import type { LpAward, LpSignal, LpStore } from '../../ports/stores/lp-store.ts';
+import type { ShadowStore } from '../../ports/stores/shadow-store.ts';
+import type { TransferStore } from '../../ports/stores/transfers.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { Tracer } from '../../ports/tracer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { Accounts } from '../accounting/accounts.ts';
@@ -23,7 +27,8 @@ import type { LpConfig } from '../config/config.ts';
 import type { Change, Reloaded } from '../config/reload.ts';
 import type { SourceView } from '../market/market.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
-import type { PairPreview } from '../quoting/preview.ts';
+import type { PairPreview } from '../quote-log/preview.ts';
+import type { ShadowReport } from '../shadow/report.ts';
 import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { SignalRequest } from '../quoting/signals.ts';
 import type { CurveView } from '../quoting/win-rates.ts';
@@ -34,7 +39,20 @@ import type { RiskStatus } from '../risk/risk.ts';
 import type { PauseScope } from '../risk/scoped-pauses.ts';
 import type { PairStatus, StandbyReason } from '../risk/standby.ts';
 
-export interface LpNodeDeps {
+export type LpNodeDeps = LpNodeParts &
+  (
+    | { signer: Signer; shadow?: undefined }
+    /** Shadow mode: the LP prices every request, and there is no key that could sign anything. */
+    | { signer?: undefined; shadow: ShadowDeps }
+  );
+
+export interface ShadowDeps {
+  store: ShadowStore;
+  /** How many requests its report covers at most. */
+  keep: number;
+}
+
+interface LpNodeParts {
   /** One per configured chain, already started by the caller. */
   chains: readonly ChainPort[];
   /** For cross-chain fills, by chain id, with the operator's key. The node starts and stops them. */
@@ -48,8 +66,9 @@ export interface LpNodeDeps {
   /** The caller closes it. */
   store: LpStore;
   journal: JournalStore;
-  transactions?: Pick<TxStore, 'slotsFrom' | 'signers'>;
-  signer: Signer;
+  transactions?: Pick<TxStore, 'slotsFrom' | 'signers' | 'keyOf'>;
+  /** Absent: this LP has no transfers between chains. */
+  transfers?: Pick<TransferStore, 'find' | 'open' | 'newest'>;
   recovery: Recovery;
   /** Signs commitments in another way than `signer` does. */
   commitments?: CommitmentSigner;
@@ -57,6 +76,8 @@ export interface LpNodeDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  /** Absent: no spans are recorded. */
+  tracer?: Tracer | undefined;
   /** Attester signatures; without them another party has to prove our fills. */
   proofs?: Attestations;
   attesterPresence?: AttesterPresence;
@@ -85,6 +106,8 @@ export interface LpStatus {
   replica: { name: string; leads: boolean } | null;
   status: 'active' | 'standby';
   note: string | null;
+  /** Nothing is signed: `active` means that it prices requests, and venues see it as standby. */
+  shadow: boolean;
   reasons: readonly StandbyReason[];
   /** Whether each pair can be quoted now. */
   pairs: readonly PairStatus[];
@@ -109,6 +132,15 @@ export interface LpStatus {
 
 export type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { refused: readonly string[] };
 
+export interface TransferReservations {
+  /** False, and nothing changes, when that much is not free, or the LP does not follow the place. */
+  take(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): boolean;
+  /** As `take`, for a transfer that began before, also before `start`: cannot be refused. */
+  restore(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): void;
+  /** The money left the ledger in block `leftIn`; undefined: it stays there. */
+  release(id: string, place: Pick<Money, 'chainId' | 'token'>, leftIn: bigint | undefined): void;
+}
+
 export interface LpNode {
   /** Resolves when quoting may begin. Rejects when configuration or chains do not allow it. */
   start(): Promise<void>;
@@ -119,6 +151,8 @@ export interface LpNode {
   positions(): Position[];
   receivables(): Receivable[];
   rebalancing(): readonly Advice[];
+  /** What transfers between chains keep back from quotes, by transfer. */
+  readonly reservations: TransferReservations;
   /** `signals`: the bounds of the operator's own signals, and how many are in force. */
   limits(): { limits: LimitUse[]; signals: (LpConfig['signals'] & { active: number }) | null };
   curves(): CurveView[];
@@ -126,6 +160,8 @@ export interface LpNode {
   /** Explanations, accounting ledger and profit. Throws `RequestError` before the node has started. */
   accounts(): Accounts;
   recorded(after?: number, limit?: number): RecordedPage;
+  /** Rejects with `RequestError` where this LP is not in shadow mode. */
+  shadowReport(window: ProfitWindow): Promise<ShadowReport>;
   /** Engages the kill switch: the LP signs nothing; signed quotes stay honoured. Allowed before `start`. */
   pause(note: string): void;
   kill(by: KilledBy, note: string): void;
@@ -149,6 +185,6 @@ export interface LpNode {
    * Waits for the first prices of new feeds. Without `sources`, feeds and plug-in stay. One at a time.
    */
   reload(next: LpConfig, sources?: ReloadedSources): Promise<Reloaded>;
-  /** What `reload` would do, with the quotes of the last hour priced again. Connects and changes nothing. */
-  preview(next: LpConfig, sources?: ReloadedSources): Preview;
+  /** What `reload` would do, with the requests of the last hour priced again. Changes nothing. */
+  preview(next: LpConfig, sources?: ReloadedSources): Promise<Preview>;
 }

@@ -2,6 +2,7 @@
 
 import type { Address } from '../../domain/hex.ts';
 import type { LedgerEvent } from '../../inventory/event.ts';
+import { createInTransit, type InTransit } from '../chain/in-transit.ts';
 import { learnFills } from '../chain/learn.ts';
 import { restore, type Restored } from '../chain/restore.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -13,6 +14,7 @@ import type { LpNodeDeps } from './interface.ts';
 
 export interface OpenedLedger extends Restored {
   opening: Awaited<ReturnType<LpStore['open']>>;
+  inTransit: InTransit;
   generation: string | undefined;
   pastAwards: readonly LpAward[];
   /** By chain: earlier keys of this LP that the account's owner has not revoked yet. */
@@ -29,7 +31,7 @@ export interface OpenedLedger extends Restored {
 const MAX_PAST_AWARDS = 500;
 
 export async function openLedger(
-  { store, journal, shared, transactions, log, clock }: LpNodeDeps,
+  { store, journal, shared, shadow, transactions, transfers, log, clock }: LpNodeDeps,
   config: LpConfig,
   chains: readonly LpChainWithPort[],
   account: Address,
@@ -37,7 +39,9 @@ export async function openLedger(
   await Promise.all(chains.map(({ port }) => waitUntilReady(port, clock)));
   await Promise.all(chains.map(({ port }) => checkDecimals(port, config)));
   const joined = shared && (await store.join(shared.replica));
-  const opening = joined ?? (await store.open());
+  const opened = joined ?? (await store.open());
+  // A shadow LP has promised nothing, and another assumed inventory would look like a missing deposit.
+  const opening = shadow ? { ...opened, clean: null, leases: new Map() } : opened;
   const listeners: ((event: LedgerEvent) => void)[] = [];
   const ports = new Map(chains.map(({ port }) => [port.chain.id, port]));
   const learned =
@@ -59,8 +63,11 @@ export async function openLedger(
       },
     },
   );
+  const inTransit = createInTransit({ ledger: restored.ledger, transactions, transfers, log });
+  await inTransit.look((chainId) => restored.cursors.get(chainId)?.block ?? 0n);
   return {
     ...restored,
+    inTransit,
     opening,
     learned,
     generation: joined?.generation,

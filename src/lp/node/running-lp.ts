@@ -6,6 +6,7 @@ import { createPump, type Pump } from '../chain/pump.ts';
 import { createReconciler } from '../chain/reconcile.ts';
 import { createSpending } from '../chain/spending.ts';
 import type { LpConfig } from '../config/config.ts';
+import type { Money } from '../../inventory/event.ts';
 import { exposeAccounts, exposeGauges } from '../metrics.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import type { KilledBy } from '../risk/kill-switch.ts';
@@ -16,6 +17,11 @@ import { createTicker } from './ticker.ts';
 import type { ReloadedSources } from './interface.ts';
 import type { NextSources } from '../market/price-sources.ts';
 import type { LpParts } from './wiring.ts';
+
+/** What a transfer that began in an earlier process keeps back from quotes. */
+export interface ReservedBefore extends Money {
+  id: string;
+}
 
 export interface RunningLp {
   readonly parts: LpParts;
@@ -37,6 +43,7 @@ export async function startLp(
   parts: LpParts,
   config: LpConfig,
   killed: ReadonlyMap<KilledBy, string>,
+  reserved: readonly ReservedBefore[],
 ): Promise<RunningLp> {
   const { risk, standby, leases, accounts, sessions, levels, replica, sharing, ledger } = parts;
   const { log, store, transactors } = parts.deps;
@@ -45,7 +52,7 @@ export async function startLp(
   let stopping = false;
 
   standby.report('starting', 'starting');
-  const pumps = lpChains.map((chain) => createChainPump(parts, config, chain));
+  const pumps = lpChains.map((chain) => createChainPump(parts, config, chain, reserved));
   await Promise.all(lpChains.map((chain) => checkOperator(parts, chain)));
   prices.start();
   await Promise.all([
@@ -57,7 +64,8 @@ export async function startLp(
   ]);
   if (replica === undefined) {
     await leases.tick();
-    await accounts.start(parts.opened.opening.epoch);
+    // The books of an account are kept by the LP that trades for it.
+    if (parts.shadowLog === undefined) await accounts.start(parts.opened.opening.epoch);
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
   } else await replica.tick();
   for (const [by, note] of killed) risk.kill.engage(by, note);
@@ -65,6 +73,7 @@ export async function startLp(
   standby.report('starting', undefined);
   standby.update();
   ticker.start();
+  parts.shadowLog?.start();
   for (const session of sessions) session.start();
   levels.start();
   void parts.advance();
@@ -74,9 +83,9 @@ export async function startLp(
       status: standby.status(),
       clean: parts.opened.clean,
       routes: parts.quoting().routes.all.length,
-      operator: parts.operator,
+      ...(parts.shadowLog === undefined && { operator: parts.operator }),
     },
-    'LP is up',
+    parts.shadowLog === undefined ? 'LP is up' : 'LP is up in shadow mode: nothing is signed',
   );
 
   async function reload(next: LpConfig, { feeds, plugin }: ReloadedSources): Promise<void> {
@@ -132,6 +141,7 @@ export async function startLp(
       .catch((error: unknown) => log.error({ error }, 'signals could not be stored'));
     await parts.winRates.flush();
     await accounts.stop();
+    await parts.shadowLog?.stop();
     if (ledger.live > MAX_HOLDS_WRITTEN)
       return log.warn(
         { live: ledger.live },
@@ -152,7 +162,12 @@ export async function startLp(
 const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>
   `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
 
-function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpChainWithPort): Pump {
+function createChainPump(
+  parts: LpParts,
+  config: LpConfig,
+  { port, chain }: LpChainWithPort,
+  reserved: readonly ReservedBefore[],
+): Pump {
   const { ledger, awards, replica, opened, operator, base } = parts;
   const { clock, log } = parts.deps;
   const { account } = base;
@@ -172,6 +187,7 @@ function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpCh
       listener: createChainListener(parts, chain.id, spending),
       restore: awards.restore,
       ...(replica && { learn: replica.learn }),
+      recognise: opened.inTransit.recognise,
     },
     { account, operator, maxBlocks: config.maxBlocksPerScan },
     cursor,
@@ -180,8 +196,12 @@ function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpCh
   const open = opened.requests.filter(({ chainId }) => chainId === chain.id);
   const reconciler = createReconciler(
     { follower, ledger, clock, log },
-    { account, tokens, everyMs: config.reconcileSeconds * 1000, open },
+    {
+      ...{ account, tokens, open, everyMs: config.reconcileSeconds * 1000 },
+      reserved: reserved.filter(({ chainId }) => chainId === chain.id),
+    },
   );
+  parts.reconcilers.set(chain.id, reconciler);
   return createPump({ port, spending, follower, reconciler, log });
 }
 
@@ -205,6 +225,7 @@ function exposeMetrics(parts: LpParts): void {
     reasons: standby.reasons,
     pairs: standby.pairs,
     quoting: () => standby.status().status === 'active',
+    shadow: parts.shadowLog !== undefined,
     openAwards: () => awards.open().length,
     leaseSeconds: leases.reach,
     positions: () => positionsOf(parts.quoting()),

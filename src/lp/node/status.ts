@@ -1,14 +1,14 @@
 /** The status of the LP for an operator, before and after its start. */
 
 import { isDecline } from '../../domain/decline.ts';
-import type { LpStatus, ReplicaDeps } from './interface.ts';
+import type { LpNodeDeps, LpStatus } from './interface.ts';
 import type { NodeBase } from './setup.ts';
 import type { LpParts } from './wiring.ts';
 
 export function statusOf(
   parts: LpParts | undefined,
   { lpChains, prices }: NodeBase,
-  shared: ReplicaDeps | undefined,
+  { shared, shadow }: Pick<LpNodeDeps, 'shared' | 'shadow'>,
 ): LpStatus {
   const market = prices.market();
   const sources = market.sources();
@@ -21,6 +21,7 @@ export function statusOf(
   const state = parts?.standby.status() ?? { status: 'standby' as const, note: 'not running' };
   return {
     ...state,
+    shadow: shadow !== undefined,
     replica: shared === undefined ? null : { name: shared.replica, leads: parts?.lead.mine() ?? false },
     reasons: parts?.standby.reasons() ?? [],
     pairs: parts?.standby.pairs() ?? [],

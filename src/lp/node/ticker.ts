@@ -7,6 +7,7 @@ const TICK_MS = 250;
 const EVERY_SECOND = 4;
 const REBALANCING_EVERY = 12;
 const GAS_EVERY = 20;
+const TRANSFERS_EVERY = 40;
 const STORE_WIN_RATES_EVERY = 120;
 
 export function createTicker(parts: LpParts) {
@@ -45,6 +46,8 @@ export function createTicker(parts: LpParts) {
       const gas = parts.quoting().context.refreshGas(parts.operator);
       await orLog(gas, 'gas prices could not be read', 'warn');
     }
+    if (ticks % TRANSFERS_EVERY === 0)
+      await orLog(lookAtTransfers(), 'transfers on their way could not be read', 'warn');
     risk.update(standby.controls());
     await orLog(risk.flush(), 'risk state could not be stored');
     signals.expire();
@@ -53,6 +56,11 @@ export function createTicker(parts: LpParts) {
       log.info({ ...standby.status() }, 'status');
       for (const session of sessions) session.sendStatus();
     }
+  }
+
+  /** What this process did not see leave or arrive is no gain and no loss. */
+  async function lookAtTransfers(): Promise<void> {
+    for (const money of await parts.opened.inTransit.look(parts.finalBlock)) risk.listener.moved(money);
   }
 
   async function renewLeases(): Promise<void> {

@@ -4,18 +4,20 @@ import { isDecline } from '../../domain/decline.ts';
 import { assetId } from '../../domain/asset.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
+import type { Signer } from '../../ports/signer.ts';
 import { createAccounts } from '../accounting/accounts.ts';
 import { createRebalancing } from '../accounting/rebalancing.ts';
 import { createReceivables } from '../accounting/receivables.ts';
 import { createTakers } from '../accounting/taker-costs.ts';
 import { createChainState, gasPriceOf } from '../chain/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
+import type { Reconciler } from '../chain/reconcile.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createRecordedRequests } from '../quote-log/recorded-requests.ts';
 import { createLevelsPublisher } from '../quoting/levels.ts';
 import { createQuoteMetrics } from '../quoting/quote-metrics.ts';
-import { createCommitmentSigner, createTreeSigner } from '../commitment-signer.ts';
+import { type CommitmentSigner, createCommitmentSigner, createTreeSigner } from '../commitment-signer.ts';
 import {
   createQuotingSnapshot,
   type QuotingSnapshot,
@@ -24,7 +26,7 @@ import {
 import { createSignals } from '../quoting/signals.ts';
 import { createVenueSession, venueOf } from '../quoting/venue-session.ts';
 import { createWinRates } from '../quoting/win-rates.ts';
-import { ALONE, createLead } from '../replicas/leadership.ts';
+import { ALONE, createLead, LOOKING_ON } from '../replicas/leadership.ts';
 import { createLeases } from '../replicas/lease.ts';
 import { createReplica } from '../replicas/replica.ts';
 import { createSharing } from '../replicas/sharing.ts';
@@ -32,6 +34,7 @@ import { createFaultLog } from '../risk/fault-log.ts';
 import { createRisk } from '../risk/risk.ts';
 import { createStandby } from '../risk/standby.ts';
 import { createVenueBudgets } from '../risk/venue-budgets.ts';
+import { createShadowLog } from '../shadow/shadow-log.ts';
 import { createAwardRunner } from '../settlement/advance.ts';
 import { createAwards, type OpenAward } from '../settlement/awards.ts';
 import { createProving } from '../settlement/proving.ts';
@@ -43,21 +46,36 @@ import { graceSecondsOf, leaseRules, limitsOf, type NodeBase } from './setup.ts'
 export type LpParts = ReturnType<typeof wireLp>;
 
 export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opened: OpenedLedger) {
-  const { clock, log, store, metrics, random, shared, transactors, signer } = deps;
+  const { clock, log, store, metrics, random, shared, shadow, transactors, signer } = deps;
   const { account, lpChains, prices, buckets, lpMetrics, slug } = base;
   const { market } = prices;
   const { ledger, opening, pastAwards } = opened;
-  const operator = signer.address;
+  // A shadow LP has no operator: what it may pay out is limited by the account's balance alone.
+  const operator = signer?.address ?? account;
   const chains = new Map(lpChains.map(({ chain }) => [chain.id, chain]));
   const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
   const states = new Map(lpChains.map((each) => [each.chain.id, createChainState(each)]));
   const followers = new Map<number, Follower>();
+  const reconcilers = new Map<number, Reconciler>();
+  const finalBlock = (chainId: number): bigint => followers.get(chainId)?.cursor().block ?? 0n;
   const lastReadTime = (chainId: number) => followers.get(chainId)?.time() ?? 0;
   const current: { snapshot?: QuotingSnapshot } = {};
   const quoting = () => current.snapshot as QuotingSnapshot;
   const now = (chainId: number) => quoting().context.now(chainId);
   const usd = (asset: string) => quoting().context.usd(asset);
-  const common = { clock, log, store, metrics, ledger, market, chains, followers, time: lastReadTime };
+  const common = {
+    clock,
+    log,
+    tracer: deps.tracer,
+    store,
+    metrics,
+    ledger,
+    market,
+    chains,
+    followers,
+    reconcilers,
+    time: lastReadTime,
+  };
 
   function worthUsd({ chainId, token, amount }: Money): number | undefined {
     const bucket = ledger.bucket(chainId, token);
@@ -77,6 +95,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     const state = states.get(chainId);
     const mid = state && market().mid(gasPriceOf(state));
     return mid === undefined || isDecline(mid) ? undefined : mid.price;
+  }
+  function midOf(pairName: string): number | undefined {
+    const pair = quoting().routes.all.find((each) => each.pairName === pairName)?.pair;
+    const price = pair && market().pair(pair.base, pair.quote);
+    return price === undefined || isDecline(price) ? undefined : price.mid.value;
   }
   function announceStatus(): void {
     standby.update();
@@ -122,7 +145,8 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     clean: clean && !opened.learned,
     rules,
   });
-  const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
+  const alone = shadow ? LOOKING_ON : ALONE;
+  const lead = shared === undefined ? alone : createLead(common, { leaseMs: shared.leadMs });
   const awardDeps = {
     ...{ ...common, recovery: deps.recovery, taken: quoteEvents.accepted },
     formerOperators: (chainId: number) => opened.formerOperators.get(chainId) ?? new Set<Address>(),
@@ -132,25 +156,34 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const accounts = createAccounts(
     {
       ...{ ...common, store: deps.journal, awards: store, open: awards.open, chains: ports, takers, usd },
-      ...{ transactions: deps.transactions, native: nativeUsd, nativeSymbol, routes: () => quoting().routes },
+      ...{ transactions: deps.transactions, transfers: deps.transfers },
+      ...{ native: nativeUsd, nativeSymbol, routes: () => quoting().routes },
       final: (chainId) => followers.get(chainId)?.cursor(),
     },
     {
       ...{ ...config, account, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan },
-      ...{ resting: shared !== undefined, reconcileMs: config.reconcileSeconds * 1000 },
+      ...{
+        resting: shared !== undefined || shadow !== undefined,
+        reconcileMs: config.reconcileSeconds * 1000,
+      },
     },
   );
-  const recordedRequests = createRecordedRequests({ clock }, config.explain);
+  const recordedRequests = createRecordedRequests(
+    { clock },
+    { ...config.explain, shown: shadow === undefined },
+  );
   const winRates = createWinRates(common, config.pricing.calibration, opening.curves);
   const signals = createSignals({ clock, log, random }, config.signals, opened.signals);
   const { listener } = recordedRequests;
   const counted = createQuoteMetrics(lpMetrics);
+  const shadowLog = shadow && createShadowLog({ clock, log, store: shadow.store, mid: midOf }, shadow);
   for (const each of [
     risk.listener,
     createFaultLog(common),
     accounts.listener,
     listener,
-    winRates,
+    // Takers never see a shadow quote, so it teaches nothing about when they accept.
+    shadowLog?.listener ?? winRates,
     venues,
     counted,
   ])
@@ -191,29 +224,29 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const replicaDeps = { ...common, lead, awards, transactors, accounts, advance: advanceAwards };
   const replica = sharing && createReplica({ ...replicaDeps, sharing }, { account });
 
-  const commitments =
-    signer.places === undefined
-      ? createCommitmentSigner(signer)
+  const commitmentsOf = (by: Signer): CommitmentSigner =>
+    by.places === undefined
+      ? createCommitmentSigner(by)
       : createTreeSigner(
           {
-            signer,
+            signer: by,
             clock,
             signed: (count) => lpMetrics.signatures.add({ of: count === 1 ? 'one' : 'tree' }),
           },
-          signer.places,
+          by.places,
         );
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
     ...{ sharing, proving, risk, standby, guard: risk.guard, venues, signals },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     takers,
-    commitments: deps.commitments ?? commitments,
+    commitments: signer && (deps.commitments ?? commitmentsOf(signer)),
   };
   const firstSources = { market: market(), plugin: deps.plugin };
   current.snapshot = createQuotingSnapshot(quotingDeps, config, firstSources);
   const levels = createLevelsPublisher({
     ...{ ...common, quoting, refusal: standby.refusal, guard: risk.guard, random },
-    active: () => standby.status().status === 'active',
+    active: () => signer !== undefined && standby.status().status === 'active',
     send: (message) => sessions.map((session) => session.sendLevels(message)).some((sent) => sent),
   });
   const venueChains = new Map(lpChains.map((each) => [each.chain.id, each]));
@@ -223,9 +256,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
         ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
         ...{ chains: venueChains, status: standby.publicStatus },
         welcomed(minBond) {
-          bonds.demanded(link.name, minBond);
+          // Who only looks on need not have posted a bond.
+          if (signer !== undefined) bonds.demanded(link.name, minBond);
           levels.resend();
         },
+        outcome: (told) => shadowLog?.accepted(told),
         ...{
           replica: shared?.replica,
           tradedElsewhere: risk.tradedElsewhere,
@@ -245,6 +280,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     ...{
       worthUsd,
       pairOf,
+      finalBlock,
       bonds,
       venues,
       standby,
@@ -254,6 +290,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
       receivables,
       rebalancing,
       signals,
+      shadowLog,
       advance,
       announceStatus,
     },

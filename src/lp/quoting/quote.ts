@@ -1,7 +1,8 @@
 /**
  * The quote path of the LP, from a request to signed quotes or a decline: admit, price, hold, sign. Nothing
- * is signed that is not held first. It waits for no chain; for the database only to extend the lease for an
- * unusually long validity, for Redis with several replicas, and for a remote signer.
+ * is signed that is not held first, and in shadow mode the path ends before `sign`. It waits for no chain;
+ * for the database only to extend the lease for an unusually long validity, for Redis with several replicas,
+ * and for a remote signer.
  */
 
 import { divUp } from '../../domain/amount.ts';
@@ -68,7 +69,8 @@ export interface QuoteHandlerDeps {
   guard: Guard;
   quoteEvents: Pick<QuoteEvents, 'quoted' | 'declined'>;
   clock: Clock;
-  commitments: CommitmentSigner;
+  /** Absent in shadow mode: nothing can be signed. */
+  commitments: CommitmentSigner | undefined;
   random: Random;
   log: Log;
   /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
@@ -113,6 +115,9 @@ const MAX_PROOF_WINDOW_SECONDS = 86_400;
 /** 10 %. More is taken for a mistake of the venue: no price of ours would interest the taker. */
 const MAX_PLATFORM_FEE_BPS = 1_000;
 
+/** The answer to a request that was priced and held in shadow mode. */
+const SHADOW = { declined: 'standby', code: 'shadow' } as const satisfies Decline;
+
 /** An order id for asking the ledger what it would refuse. */
 const TRIAL_ORDER = 'trial';
 
@@ -135,7 +140,8 @@ export function createQuoteHandler(
     const stopped = deps.standby.refusal(route);
     if (stopped !== undefined) return declined(rfq, route, stopped);
     for (const { record } of held) deps.quoteEvents.quoted(record);
-    return sign(rfq, route, held, untilMs);
+    if (deps.commitments === undefined) return [declineMessage(rfq, SHADOW)];
+    return sign(rfq, route, held, untilMs, deps.commitments);
   }
 
   /**
@@ -338,13 +344,12 @@ export function createQuoteHandler(
     route: Route,
     held: readonly HeldQuote[],
     untilMs: number,
+    commitments: CommitmentSigner,
   ): Promise<readonly LpAnswer[]> {
     const withinMs = untilMs - clock.monotonicMs();
     const signatures = await Promise.all(
       held.map((quote) =>
-        deps.commitments
-          .signCommitment(route.domain, commitmentOf(route, quote), withinMs)
-          .catch(whyUnsigned),
+        commitments.signCommitment(route.domain, commitmentOf(route, quote), withinMs).catch(whyUnsigned),
       ),
     );
     // A remote signer takes time: a signature that arrives after a stop is not sent, and its hold expires.
@@ -396,11 +401,18 @@ export function createQuoteHandler(
     const why = withLargestSize(rfq, route, tenors[0], unexplored(inputs), decline, maxOutput);
     // A split needs another round between its LPs, so a part is offered for the longest tenor.
     const longest = tenors.at(-1) ?? tenors[0];
-    const part = ladders.offer(rfq, route, forTenor(inputs, tenors[0], longest), longest, why);
+    // A shadow LP offers no part: its slice would have to be signed.
+    const part =
+      deps.commitments && ladders.offer(rfq, route, forTenor(inputs, tenors[0], longest), longest, why);
     if (part !== undefined) return [part];
     const { control } = inputs.evidence.adjustment;
     const reducedBy = why.declined === 'size_above_max' ? control : undefined;
-    return declined(rfq, route, reducedBy === undefined ? why : { ...why, control: reducedBy });
+    return declined(
+      rfq,
+      route,
+      reducedBy === undefined ? why : { ...why, control: reducedBy },
+      unexplored(inputs),
+    );
   }
 
   /** Finds a size that passes by asking pricing and ledger again, not by proportion. */
@@ -433,8 +445,13 @@ export function createQuoteHandler(
     return { ...why, maxAmount: isExact || trial(smaller) !== 'passes' ? largest : smaller };
   }
 
-  function declined(rfq: Rfq, route: Route | undefined, reason: Decline): readonly LpAnswer[] {
-    deps.quoteEvents.declined(rfq, route, reason, clock.nowMs());
+  function declined(
+    rfq: Rfq,
+    route: Route | undefined,
+    reason: Decline,
+    inputs?: PriceInputs,
+  ): readonly LpAnswer[] {
+    deps.quoteEvents.declined(rfq, route, reason, clock.nowMs(), inputs);
     return [declineMessage(rfq, reason)];
   }
 

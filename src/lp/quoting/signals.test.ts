@@ -11,7 +11,7 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { zLpConfig } from '../config/config.ts';
 import { linesOf } from '../quote-log/explain.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
-import { previewQuotes } from './preview.ts';
+import { previewQuotes } from '../quote-log/preview.ts';
 import type { Route } from './route.ts';
 import { createSignals, type SignalRequest } from './signals.ts';
 
@@ -259,7 +259,7 @@ test('law: a signal that was cleared or is over was never set', () => {
   );
 });
 
-test('a past quote priced again, for an explanation or before a reload, keeps the signal that it had', () => {
+test('a past quote priced again, for an explanation or before a reload, keeps the signal that it had', async () => {
   const { signals, now } = setUp();
   signals.set(wanted({ fairValueShiftBps: -4, widthBps: 7 }));
   const signal = signals.of('WETH-USDC', 'buy', now()) as LpSignal;
@@ -269,11 +269,18 @@ test('a past quote priced again, for an explanation or before a reload, keeps th
   signals.clear(undefined);
   expect(price(inputs)).toEqual(priced);
   const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as Route;
-  const [preview] = previewQuotes([{ route, inputs, priced } as unknown as QuoteRecord], {
-    routes: { find: () => route },
-    fatFinger: { leastBps: 0.5, mostBps: 300, aboveMid: 1, maxUsd: 1e6 },
-    plugin: undefined,
-  });
+  const [preview] = await previewQuotes(
+    {
+      quotes: [{ route, inputs, priced } as unknown as QuoteRecord],
+      accepted: new Set<string>(),
+      declines: [],
+    },
+    {
+      routes: { find: () => route },
+      fatFinger: { leastBps: 0.5, mostBps: 300, aboveMid: 1, maxUsd: 1e6 },
+      plugin: undefined,
+    },
+  );
   expect(preview).toMatchObject({ spreadBps: priced.terms.D, newSpreadBps: priced.terms.D });
 });
 

@@ -36,7 +36,9 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
   ): Promise<Commit | LinkDecline> {
     const declined = (reason: Decline) => declineMessage(slice, reason, slice.quoteId);
     const offer = ladders.find(slice.rfqId);
-    if (offer === undefined || offer.rfq.venue !== slice.venue) return declined({ declined: 'validity' });
+    const { commitments } = deps;
+    if (commitments === undefined || offer === undefined || offer.rfq.venue !== slice.venue)
+      return declined({ declined: 'validity' });
     const { rfq, route, times } = offer;
     const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return declined(refusal);
@@ -90,9 +92,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const deadline = order.fillDeadline;
     const commitment = { orderId: id, quoteId: slice.quoteId, lp, deadline };
     const withinMs = untilMs - clock.monotonicMs();
-    const signature = await deps.commitments
-      .signCommitment(route.domain, commitment, withinMs)
-      .catch(whyUnsigned);
+    const signature = await commitments.signCommitment(route.domain, commitment, withinMs).catch(whyUnsigned);
     const stoppedMeanwhile = deps.standby.refusal(route);
     if (stoppedMeanwhile !== undefined) return declined(stoppedMeanwhile);
     if (typeof signature !== 'string') return declined(signature);

@@ -1,10 +1,11 @@
 /** The session with one venue: authenticates, answers its requests, and passes awards on. */
 
-import type { Bytes32, Hex } from '../../domain/hex.ts';
+import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Link } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Signer } from '../../ports/signer.ts';
+import { requestSpan, type Tracer } from '../../ports/tracer.ts';
 import {
   LINK_HEARTBEAT_SECONDS,
   LINK_MISSED_HEARTBEATS,
@@ -30,8 +31,10 @@ export interface VenueSessionDeps {
   link: Link;
   clock: Clock;
   log: Log;
+  tracer?: Tracer | undefined;
   metrics: LpMetrics;
-  signer: Signer;
+  /** Absent in shadow mode. */
+  signer: Signer | undefined;
   quoting(): QuotingSnapshot;
   awards: Awards;
   chains: ReadonlyMap<number, LpChain>;
@@ -39,6 +42,8 @@ export interface VenueSessionDeps {
   advanceAwards(): void;
   welcomed(minBond: readonly BondDemand[]): void;
   replica?: string | undefined;
+  /** In shadow mode: a request was traded at another solver's quote. */
+  outcome(told: LinkMessage<'outcome'>): void;
   tradedElsewhere(quoteIds: readonly Bytes32[]): void;
   /** Whether other venues are served too. */
   shares?: boolean;
@@ -58,6 +63,7 @@ const NOTICES = { perSecond: 2_000, burst: 10_000 };
 const IN_FLIGHT_SLACK = 2;
 /** A longer timer would overflow and fire at once. */
 const MAX_HEARTBEAT_SECONDS = 60;
+const ORDER_TYPES: ReadonlySet<string> = new Set(['slice', 'award', 'resync', 'order', 'released']);
 const STOP_WAIT_MS = 1_000;
 const STOP_POLL_MS = 20;
 
@@ -65,7 +71,7 @@ const STOP_POLL_MS = 20;
 export const venueOf = ({ venueId, name }: Pick<Link, 'venueId' | 'name'>): string => venueId ?? name;
 
 export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpConfig, 'solver'>) {
-  const { link, clock, metrics } = deps;
+  const { link, clock, metrics, signer } = deps;
   const log = deps.log.child({ venue: link.name });
   /** Names the venue in its request, where the LP serves several. */
   const withVenue = <T extends object>(request: T): T & { venue?: string } =>
@@ -81,7 +87,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   let inFlight = 0;
 
   const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
-  const sendStatus = (): void => void (welcome && send({ type: 'status', ...deps.status() }));
+  const sendStatus = (): void => void (welcome && signer && send({ type: 'status', ...deps.status() }));
 
   /** Proves that we own the operator key of each account, on the chains that the venue shares with us. */
   async function sendHello({
@@ -114,22 +120,14 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       );
       return [];
     });
-    const accounts = await Promise.all(
-      ours.map(async ({ chainId, escrow, account }) => ({
-        chainId,
-        account,
-        operator: deps.signer.address,
-        signature: await deps.signer.sign(
-          linkProofMessage({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
-        ),
-      })),
-    );
-    if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
+    if (ours.length === 0) return link.reconnect('the venue and this LP have no chain in common');
+    const accounts = signer === undefined ? [] : await proofs(signer, ours, { nonce, venueId });
     const { routes, config } = deps.quoting();
     send({
       type: 'hello',
       solverId: solver.id,
       ...(deps.replica !== undefined && { replica: deps.replica }),
+      ...(signer === undefined && { shadow: true }),
       kind: solver.kind,
       name: solver.name,
       accounts,
@@ -138,6 +136,22 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       protocolVersion: LINK_PROTOCOL_VERSION,
     });
   }
+
+  const proofs = (
+    by: Signer,
+    ours: readonly { chainId: number; escrow: Address; account: Address }[],
+    of: { nonce: Bytes32; venueId: string },
+  ) =>
+    Promise.all(
+      ours.map(async ({ chainId, escrow, account }) => ({
+        chainId,
+        account,
+        operator: by.address,
+        signature: await by.sign(
+          linkProofMessage({ chainId, escrow }, { ...of, solverId: solver.id, account }),
+        ),
+      })),
+    );
 
   function scheduleHeartbeat(heartbeatSeconds: number): void {
     cancelHeartbeat = clock.after(heartbeatSeconds * 1000, () => {
@@ -192,11 +206,27 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     else for (const answer of answers) send(answer);
     metrics.quoteSeconds.observe(tookMs / 1000);
     const [first] = answers;
+    recordSpan(rfq, tookMs, first);
     if (first === undefined) return;
     metrics.answers.add({ kind: first.type });
     const pair = deps.quoting().routes.find(rfq.input, rfq.output)?.pairName ?? 'none';
     if (first.type === 'quote') metrics.quotes.add({ pair }, answers.length);
     if (first.type === 'decline') metrics.declines.add({ reason: first.reason, pair });
+  }
+
+  function recordSpan({ rfqId }: Rfq, tookMs: number, answer: LpAnswer | undefined): void {
+    const parent = requestSpan(rfqId);
+    if (parent === undefined) return;
+    const endMs = clock.nowMs();
+    deps.tracer?.record({
+      name: 'LP answers',
+      ...{ parent, startMs: endMs - tookMs, endMs },
+      attributes: {
+        'firmquote.answer': answer?.type ?? 'none',
+        ...(answer?.type === 'quote' && { 'firmquote.quote_id': answer.quoteId }),
+        ...(answer?.type === 'decline' && { 'firmquote.reason': answer.reason }),
+      },
+    });
   }
 
   async function answerSlice(slice: SliceRequest, receivedMs: number): Promise<void> {
@@ -223,6 +253,8 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     const { message } = read;
     if (message.type !== 'rfq' && message.type !== 'slice')
       if (isFlood(message.type === 'resync' ? 1 + message.awards.length : 1)) return;
+    // Orders are the business of an LP that signs.
+    if (signer === undefined && ORDER_TYPES.has(message.type)) return;
     switch (message.type) {
       case 'rfq': {
         const why = whyNotAsked(message, waitedMs);
@@ -252,7 +284,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
           Math.min(MAX_HEARTBEAT_SECONDS, Math.max(1, message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS)),
         );
         sendStatus();
-        send({ type: 'resync' });
+        if (signer !== undefined) send({ type: 'resync' });
         return deps.welcomed(
           (message.minBond ?? []).map(({ amount, ...where }) => ({ ...where, amount: BigInt(amount) })),
         );
@@ -277,6 +309,8 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
         return;
       case 'rejected':
         return warnOfRejection(message);
+      case 'outcome':
+        return deps.outcome(message);
       case 'pong':
         return;
     }

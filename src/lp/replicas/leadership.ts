@@ -16,6 +16,9 @@ export const ALONE: Lead = {
   tick: () => Promise.resolve(),
 };
 
+/** Of a shadow LP: there is nothing to fill, claim or book, so nobody has to lead. */
+export const LOOKING_ON: Lead = { ...ALONE, mine: () => false };
+
 /** Renewals per lease. */
 const PARTS = 4;
 

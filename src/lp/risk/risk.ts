@@ -162,8 +162,9 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
         if (control !== undefined) board.refused(control, detail ?? declined);
       },
       accepted,
-      moved(money: Parameters<typeof capital.moved>[0]) {
-        capital.moved(money);
+      moved(money: Parameters<typeof capital.moved>[0], _id?: string, transferId?: string) {
+        // What is on its way between chains stays in the net asset value.
+        if (transferId === undefined) capital.moved(money);
         // New money may be quoted from now on, withdrawn money no longer.
         capital.update();
       },

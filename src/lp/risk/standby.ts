@@ -100,7 +100,8 @@ interface StandbyDeps {
   clock: Clock;
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   proving?: Pick<Proving, 'healthIssue'> | undefined;
-  signer: Pick<Signer, 'issue'>;
+  /** Absent in shadow mode, which sends nothing. */
+  signer: Pick<Signer, 'issue'> | undefined;
   bonds: Pick<Bonds, 'shortOn' | 'notes'>;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
   /** What the books have not compared with the chains since the start. */
@@ -156,7 +157,7 @@ export function createStandby({
       if (note !== undefined) return { kind, note };
     }
     if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
-    const unable = signer.issue?.();
+    const unable = signer?.issue?.();
     if (unable !== undefined) return { kind: 'signer', note: unable };
     const sharingTrouble = sharing?.trouble();
     if (sharingTrouble !== undefined) return sharingTrouble;
@@ -173,7 +174,7 @@ export function createStandby({
 
   function senderReason(chainId: number): StandbyReason | undefined {
     const state = quoting().context.chains.get(chainId);
-    if (state === undefined) return undefined;
+    if (state === undefined || signer === undefined) return undefined;
     const { slug } = state.port.chain;
     const least = leastGas(state, quoting().config.quoting.gasUnits);
     if (state.native !== undefined && least !== undefined && state.native < least)

@@ -11,6 +11,7 @@ import { outputHash } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Transactor, TxStatus } from '../../ports/transactor.ts';
 import {
@@ -23,6 +24,7 @@ import type { Awards, OpenAward } from './awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpMetrics } from '../metrics.ts';
 import type { Proving } from './proving.ts';
+import { orderSpan, type Tracer } from '../../ports/tracer.ts';
 import { createPasses } from '../passes.ts';
 import { nextStep } from './step.ts';
 import { stepKey } from './step-key.ts';
@@ -35,7 +37,9 @@ interface AdvanceDeps {
   /** Absent: another party brings the proofs to the origin. */
   proving: Proving | undefined;
   metrics: LpMetrics;
+  clock: Clock;
   log: Log;
+  tracer?: Tracer | undefined;
   /** The latest it can be on the chain, also when its head is old: a fill that may be late is not sent. */
   now(chainId: number): UnixSeconds;
   /** Value of the award's output in whole USD; undefined without a price. */
@@ -61,7 +65,7 @@ export function createAwardRunner(
   deps: AdvanceDeps,
   { quoting, sandbox, account }: Pick<LpConfig, 'quoting' | 'sandbox'> & { account: Address },
 ) {
-  const { awards, ledger, chains, transactors, metrics, log } = deps;
+  const { awards, ledger, chains, transactors, metrics, clock, log, tracer } = deps;
   /** Orders whose proof was sent in a list. */
   const listed = new LRUCache<Bytes32, true>({ max: MOST_LISTED_ORDERS });
 
@@ -164,6 +168,7 @@ export function createAwardRunner(
       return awards.update(orderId, { note: 'filled, its event is on its way' });
     const transactor = transactors.get(dest.chain.id);
     if (transactor === undefined) return awards.update(orderId, { note: 'no sender on the destination' });
+    const startMs = clock.nowMs();
     for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
       const key = stepKey([orderId], attempt === 0 ? 'fill' : `fill-${attempt}`);
       const sent = await transactor.submit({
@@ -181,10 +186,26 @@ export function createAwardRunner(
         log.error({ orderId, key }, 'the chain refused a fill');
         continue;
       }
+      recordSpan(
+        'LP sends fill',
+        orderId,
+        startMs,
+        dest.chain.id,
+        sent.state === 'void' ? sent.reason : undefined,
+      );
       awards.update(orderId, { note: sent.state === 'void' ? `fill void: ${sent.reason}` : 'fill sent' });
       return deps.tell(orderId, 'fill_sent', newest(sent));
     }
     awards.update(orderId, { note: `the chain refused ${MOST_TRIES} fills` });
+  }
+
+  function recordSpan(name: string, orderId: Bytes32, startMs: number, chainId: number, failed?: string) {
+    tracer?.record({
+      name,
+      parent: orderSpan(orderId),
+      ...{ startMs, endMs: clock.nowMs(), failed },
+      attributes: { 'firmquote.chain_id': chainId },
+    });
   }
 
   const finalisation = ({ order, fill }: OpenAward): Hex =>
@@ -201,6 +222,7 @@ export function createAwardRunner(
       orderId,
     );
     if (signatures === undefined) return awards.update(orderId, { note: 'filled, waiting for attesters' });
+    const startMs = clock.nowMs();
     // The proof of a single delivery is all that the order needs. Others wait for those of other LPs.
     const alone = order.outputs.length === 1;
     await send(origin, stepKey([orderId], alone ? 'prove-finalise' : 'prove'), {
@@ -216,6 +238,7 @@ export function createAwardRunner(
             { payloadHash: attestation.payloadHash, signatures },
           ]),
     });
+    recordSpan('LP sends proof', orderId, startMs, origin.chain.id);
     awards.update(orderId, { note: 'proof sent' });
   }
 
@@ -262,6 +285,7 @@ export function createAwardRunner(
     if (first === undefined || fills.length < list.length) return false;
     const { origin, award } = first;
     const { remoteChainId, application } = fills[0] as (typeof fills)[number];
+    const startMs = clock.nowMs();
     const signatures = await deps.proving?.listSignatures?.(
       {
         remoteChainId,
@@ -287,7 +311,10 @@ export function createAwardRunner(
         list.map((each) => finalisation(each.award)),
       ),
     });
-    for (const { orderId } of fills) awards.update(orderId, { note: 'proof sent' });
+    for (const { orderId } of fills) {
+      recordSpan('LP sends proof', orderId, startMs, origin.chain.id);
+      awards.update(orderId, { note: 'proof sent' });
+    }
     return true;
   }
 

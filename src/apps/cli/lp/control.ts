@@ -197,14 +197,18 @@ function lines({
   signals,
   sending,
   pause: standing,
+  shadow,
 }: Status): string[] {
   const dark = pairs.filter(({ quoting }) => !quoting);
+  const quoting = shadow ? 'Shadow: nothing is signed. Pricing' : 'Quoting';
   const head =
     status === 'standby'
-      ? 'Not quoting.'
+      ? shadow
+        ? 'Shadow: nothing is signed. Not pricing.'
+        : 'Not quoting.'
       : dark.length === 0
-        ? 'Quoting.'
-        : `Quoting ${pairs.length - dark.length} of ${pairs.length} pairs.`;
+        ? `${quoting}.`
+        : `${quoting} ${pairs.length - dark.length} of ${pairs.length} pairs.`;
   return [
     `${head} ${liveQuotes} live quotes, ${openAwards} open orders.`,
     ...(standing === null

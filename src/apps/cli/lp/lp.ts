@@ -3,15 +3,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
+import type { ShadowReportOptions } from './shadow.ts';
 import type { SetSignalOptions } from './signal.ts';
+import { accountCommands } from './account/account-commands.ts';
+import { adminTools, configOption, given } from './admin-tools.ts';
 import { collect } from '../option-values.ts';
 import { badConfig } from '../../bad-request.ts';
-
-/** Each action checks it: subcommands inherit it, so commander must not demand it. */
-export const configOption = (): Option =>
-  new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
-
-export const given = <T>(command: Command): T => ({ ...command.parent?.opts(), ...command.opts() }) as T;
 
 const run =
   <T>(load: () => Promise<(options: T) => Promise<void>>) =>
@@ -24,13 +21,15 @@ export function lpCommand(): Command {
       'run an LP: quote from your own inventory; the subcommands are the operator’s and the owner’s tools',
     )
     .enablePositionalOptions();
-  lp.addOption(configOption()).action(async ({ config }: { config?: string }) => {
-    if (config === undefined)
-      throw badConfig(
-        'No configuration given. Use: firmquote lp --config FILE. Create one with: firmquote lp init',
-      );
-    await (await import('../../lp/main.ts')).runLp({ config });
-  });
+  lp.addOption(configOption())
+    .option('--shadow', 'price every request and sign nothing; needs no operator key')
+    .action(async ({ config, shadow }: { config?: string; shadow?: boolean }) => {
+      if (config === undefined)
+        throw badConfig(
+          'No configuration given. Use: firmquote lp --config FILE. Create one with: firmquote lp init',
+        );
+      await (await import('../../lp/main.ts')).runLp({ config, shadow: shadow === true });
+    });
 
   const several = (text: string, before: string[] = []): string[] => [...before, text];
   lp.command('init')
@@ -46,6 +45,9 @@ export function lpCommand(): Command {
     .option('--solver-id <id>', 'your id on the roster')
     .option('--solver-name <name>', 'your name, as takers see it')
     .option('--account <address>', "the owner's address")
+    .option('--account-owner <address>', 'instead: who will own an LpAccount (docs/lp/account.md)')
+    .option('--account-salt <bytes32>', 'with it: tells several accounts of one owner apart')
+    .option('--mover', 'also make a key for its mover, which moves inventory between chains')
     .option('--rpc <slug=url>', 'RPC endpoint of a chain; repeat for each chain', several)
     .option('--token <slug=address>', 'a token to trade; repeat for each token', several)
     .option('--operator-key-env <name>', "variable with the operator's private key; default: a new key")
@@ -55,14 +57,7 @@ export function lpCommand(): Command {
     .option('--database-url <url>', 'your own PostgreSQL; ${NAME} takes it from the environment')
     .action(async (options: InitOptions) => (await import('./init.ts')).initLp(options));
 
-  const tool = (name: string, description: string): Command =>
-    lp
-      .command(name)
-      .description(description)
-      .addOption(configOption())
-      .option('--admin <url>', 'admin API of the running LP, instead of --config')
-      .option('--token-file <file>', 'file with the token of the admin API')
-      .option('--json', 'print the answer as JSON');
+  const tool = adminTools(lp);
 
   tool('status', 'show whether it quotes, and if not, why').action(
     run(async () => (await import('./control.ts')).showStatus),
@@ -109,7 +104,7 @@ export function lpCommand(): Command {
     .option('--until <when>', 'end of the window, in the same forms; now without it')
     .addOption(
       new Option('--by <what>', 'group rows by')
-        .choices(['pair', 'corridor', 'taker', 'trade'])
+        .choices(['pair', 'corridor', 'taker', 'trade', 'transfer'])
         .default('pair'),
     )
     .addOption(
@@ -134,9 +129,14 @@ export function lpCommand(): Command {
     .addOption(new Option('--format <format>', 'with --export').choices(['csv', 'ndjson']).default('csv'))
     .option('--since <when>', 'with --export: 24h, 7d, all, or a date', 'all')
     .option('--until <when>', 'with --export: end of the window; now without it')
-    .option('--counterparty <who>', 'with --export: a taker’s address, "owner", or "network" for other gas')
+    .option(
+      '--counterparty <who>',
+      'with --export: a taker’s address, "owner", "bridge", or "network" for other gas',
+    )
     .action(run(async () => (await import('./accounting.ts')).showAccounting));
+  shadowCommands(lp);
   signalCommands(lp);
+  rebalanceCommands(lp);
   lp.command('price')
     .description('price one request from a JSON file and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'inputs, as in docs/examples/worked-example.json')
@@ -178,7 +178,6 @@ export function lpCommand(): Command {
     .command('operator')
     .description('operators that may sign for the account')
     .enablePositionalOptions();
-  const operatorOf = (command: Command) => ({ ...command.parent?.parent?.opts(), ...command.opts() });
   ownersTool(operator, 'set', 'allow an operator to sign quotes and fills; it can never withdraw')
     .argument('[address]', 'default: the operator of the configuration')
     .option(
@@ -188,20 +187,21 @@ export function lpCommand(): Command {
     )
     .option('--unlimited', 'let it spend all that the account has in the escrow')
     .action(async (address: string | undefined, _: object, command: Command) =>
-      (await import('./owner.ts')).setOperator(address, operatorOf(command)),
+      (await import('./owner.ts')).setOperator(address, given(command)),
     );
   ownersTool(operator, 'revoke', 'revoke an operator immediately; the venue takes the LP offline')
     .argument('[address]', 'default: the operator of the configuration')
     .action(async (address: string | undefined, _: object, command: Command) =>
-      (await import('./owner.ts')).revokeOperator(address, operatorOf(command)),
+      (await import('./owner.ts')).revokeOperator(address, given(command)),
     );
+  accountCommands(lp, ownersTool);
   const bond = lp
     .command('bond')
     .description('what the account answers with for its quotes')
     .enablePositionalOptions();
   const bondTool = (name: string, description: string, action: (options: never) => Promise<void>) =>
     ownersTool(bond, name, description).action((_: object, command: Command) =>
-      action(operatorOf(command) as never),
+      action(given<never>(command)),
     );
   bondTool('show', 'bonds, what leaves, and what they cover', async (options) =>
     (await import('./bond.ts')).showBond(options),
@@ -227,21 +227,37 @@ export function lpCommand(): Command {
   return lp;
 }
 
+/** `lp shadow report`. */
+function shadowCommands(lp: Command): void {
+  lp.command('shadow')
+    .description('what an LP in shadow mode (lp --shadow) would have won')
+    .enablePositionalOptions()
+    .command('report')
+    .description('show requests, shadow quotes, declines, and what the quotes would have earned')
+    .addOption(configOption())
+    .option('--admin <url>', 'admin API of the running LP, instead of --config')
+    .option('--token-file <file>', 'file with the token of the admin API')
+    .option('--json', 'print the answer as JSON')
+    .option('--since <when>', '24h, 7d, all, or a date', '24h')
+    .option('--until <when>', 'end of the window, in the same forms; now without it')
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'csv', 'json']).default('table'),
+    )
+    .action(async (_: object, command: Command) =>
+      (await import('./shadow.ts')).showShadowReport({
+        ...command.parent?.parent?.opts(),
+        ...command.opts(),
+      } as ShadowReportOptions),
+    );
+}
+
 /** `lp signal set|list|clear`. */
 function signalCommands(lp: Command): void {
   const group = lp
     .command('signal')
     .description('your own view of a pair: it leans or widens the prices until it expires')
     .enablePositionalOptions();
-  const tool = (name: string, description: string): Command =>
-    group
-      .command(name)
-      .description(description)
-      .addOption(configOption())
-      .option('--admin <url>', 'admin API of the running LP, instead of --config')
-      .option('--token-file <file>', 'file with the token of the admin API')
-      .option('--json', 'print the answer as JSON');
-  const options = <T>(command: Command): T => ({ ...command.parent?.parent?.opts(), ...command.opts() }) as T;
+  const tool = adminTools(group);
   tool('set', 'set the signal of a pair; it replaces the one in force')
     .requiredOption('--pair <base-quote>', 'the pair, such as WETH-USDC')
     .option('--side <side>', '"buy" or "sell": only where you buy or sell the base; both without it')
@@ -251,16 +267,16 @@ function signalCommands(lp: Command): void {
     .requiredOption('--for <time>', 'how long: 90s, 10m or 1h')
     .option('--note <text>', 'reason, for the audit log')
     .action(async (_: object, command: Command) =>
-      (await import('./signal.ts')).setSignal(options<SetSignalOptions>(command)),
+      (await import('./signal.ts')).setSignal(given<SetSignalOptions>(command)),
     );
   tool('list', 'show the signals in force and the bounds').action(async (_: object, command: Command) =>
-    (await import('./signal.ts')).listSignals(options<AdminClientOptions>(command)),
+    (await import('./signal.ts')).listSignals(given<AdminClientOptions>(command)),
   );
   tool('clear', 'end a signal by its id, those of a pair, or all')
     .argument('[id-or-pair]', 'such as s-1a2b3c4d or WETH-USDC')
     .option('--all', 'end every signal')
     .action(async (of: string | undefined, _: object, command: Command) =>
-      (await import('./signal.ts')).clearSignal(of, options<AdminClientOptions & { all?: boolean }>(command)),
+      (await import('./signal.ts')).clearSignal(of, given<AdminClientOptions & { all?: boolean }>(command)),
     );
 }
 
@@ -283,4 +299,35 @@ function readSeconds(text: string): number {
   if (!Number.isFinite(seconds) || seconds <= 0)
     throw new InvalidArgumentError('It must be a number of seconds.');
   return seconds;
+}
+
+/** `lp rebalance plan|run|status|history`. */
+function rebalanceCommands(lp: Command): void {
+  const group = lp
+    .command('rebalance')
+    .description('move inventory between chains over bridges, and see what is moved')
+    .enablePositionalOptions();
+  const tool = adminTools(group);
+  tool('plan', 'what is worth moving, by which bridge, and whether it begins by itself').action(
+    run(async () => (await import('./rebalance.ts')).showPlans),
+  );
+  tool('run', 'begin a transfer by hand: a plan above the limits, or any other')
+    .requiredOption('--asset <symbol>', 'such as USDC')
+    .requiredOption('--from <slug>', 'chain that it leaves')
+    .requiredOption('--to <slug>', 'chain where it arrives')
+    .requiredOption('--amount <tokens>', 'whole tokens, such as 12500.5')
+    .requiredOption('--note <text>', 'why, for the audit log')
+    .action(run(async () => (await import('./rebalance.ts')).beginTransfer));
+  tool('status', 'transfers under way, and what each waits for').action(
+    run<AdminClientOptions>(async () => {
+      const { showRebalancing } = await import('./rebalance.ts');
+      return (options) => showRebalancing(options, 'open');
+    }),
+  );
+  tool('history', 'the newest transfers').action(
+    run<AdminClientOptions>(async () => {
+      const { showRebalancing } = await import('./rebalance.ts');
+      return (options) => showRebalancing(options, 'all');
+    }),
+  );
 }

@@ -1,11 +1,12 @@
-/** `firmquote lp pnl`: profit as a table, CSV or JSON. */
+/** `firmquote lp pnl`: profit, and what rebalancing cost, as a table, CSV or JSON. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import type { TradeView } from '../../../lp/accounting/trade-view.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { printLines, shortUnits, table } from '../table.ts';
+import { printLines, shortUnits, table, usdText } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
+import { minutes, showTransfers } from './transfer-costs.ts';
 
 interface Row {
   key: string;
@@ -33,6 +34,14 @@ interface Position {
   ownerMicros: string;
 }
 
+interface Rebalancing {
+  transfers: number;
+  movedMicros: string;
+  underWayMs: number;
+  feesMicros: string;
+  gasMicros: string;
+}
+
 interface Profit {
   sinceMs: number;
   untilMs: number | null;
@@ -40,6 +49,7 @@ interface Profit {
   by: string;
   rows: Row[];
   totals: Record<string, string>;
+  transfers: Rebalancing;
   positions: Position[];
 }
 
@@ -73,6 +83,7 @@ export async function showProfit({
   const client = await openAdminClient(options);
   const nowMs = Date.now();
   const window = `sinceMs=${timeOf(since, nowMs)}${until === undefined ? '' : `&untilMs=${timeOf(until, nowMs)}`}`;
+  if (by === 'transfer') return showTransfers(client, { window, limit, format, json: options.json === true });
   const profit = await client.get<Profit>(`/pnl?by=${by}&${window}&limit=${encodeURIComponent(limit)}`);
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
   printLines(format === 'csv' ? csv(profit) : tables(profit));
@@ -114,17 +125,19 @@ const figures = ({
     ...[1, 10, 60].map((horizon) => markMicros[horizon] ?? null),
   ].map((figure) => (figure === null ? null : BigInt(figure)));
 
-function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: Profit): string[] {
+function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, transfers, positions }: Profit): string[] {
   const cells = rows.map((row) => [
     row.key,
-    ...figures(row).map((figure, at) => (figure === null ? '-' : at === 0 ? figure.toString() : usd(figure))),
+    ...figures(row).map((figure, at) =>
+      figure === null ? '-' : at === 0 ? figure.toString() : usdText(figure),
+    ),
   ]);
   const sums = rows.reduce<bigint[]>(
     (sum, row) => figures(row).map((figure, at) => (figure ?? 0n) + (sum[at] ?? 0n)),
     [],
   );
   const late = rows.reduce((sum, row) => sum + row.late, 0);
-  const total = (name: string) => usd(BigInt(totals[name] ?? 0));
+  const total = (name: string) => usdText(BigInt(totals[name] ?? 0));
   return [
     `Booked ${sinceMs === 0 ? 'since the start' : `since ${iso(sinceMs)}`}${untilMs === null ? '' : ` and before ${iso(untilMs)}`}, USD:`,
     ...(sinceMs > 0 && timedFromMs !== null && sinceMs < timedFromMs
@@ -138,7 +151,7 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: 
       [
         ...cells,
         ...(rows.length > 1
-          ? [['all', ...sums.map((figure, at) => (at === 0 ? figure.toString() : usd(figure)))]]
+          ? [['all', ...sums.map((figure, at) => (at === 0 ? figure.toString() : usdText(figure)))]]
           : []),
       ],
       { right: FIGURES },
@@ -163,18 +176,27 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: 
           quantity === null ? '-' : shortUnits(BigInt(quantity), 18),
           price === null ? '-' : String(Number(price.toPrecision(10))),
           ...[valueMicros, costMicros, realisedMicros, unrealisedMicros, ownerMicros].map((micros) =>
-            micros === null ? '-' : usd(BigInt(micros)),
+            micros === null ? '-' : usdText(BigInt(micros)),
           ),
         ],
       ),
       { right: ['quantity', 'price', 'value', 'cost', 'realised', 'unrealised', 'owner transfers'] },
     ),
     '',
-    `spread ${total('spread')} + realised ${total('realised')} + unrealised ${total('unrealised')} - gas ${total('gas')} - lost ${total('lost')} = ${total('total')}`,
+    `spread ${total('spread')} + realised ${total('realised')} + unrealised ${total('unrealised')} - gas ${total('gas')} - lost ${total('lost')} - rebalancing ${usdText(costOf(transfers))} = ${total('total')}`,
+    ...(isIdle(transfers) ? [] : [rebalancingLine(transfers)]),
     ...(late > 0
       ? [`${late} of these trades were valued late: the LP was down or had no price at the time.`]
       : []),
   ];
+}
+
+const costOf = ({ feesMicros, gasMicros }: Rebalancing): bigint => BigInt(feesMicros) + BigInt(gasMicros);
+const isIdle = (all: Rebalancing): boolean => all.transfers === 0 && costOf(all) === 0n;
+
+function rebalancingLine({ transfers, movedMicros, underWayMs, feesMicros, gasMicros }: Rebalancing): string {
+  const each = transfers === 0 ? '' : `, ${minutes(underWayMs / transfers)} under way on average`;
+  return `rebalancing: ${transfers} transfers of ${usdText(BigInt(movedMicros))} ended${each}; bridges kept ${usdText(BigInt(feesMicros))}, gas ${usdText(BigInt(gasMicros))}`;
 }
 
 const TRADE_COLUMNS: readonly (readonly [string, (trade: TradeView) => CsvCell])[] = [
@@ -192,7 +214,8 @@ const TRADE_COLUMNS: readonly (readonly [string, (trade: TradeView) => CsvCell])
   ['fee_token', ({ feeToken }) => feeToken],
 ];
 
-function csv({ by, rows }: Profit): string[] {
+/** The last row, `rebalancing`, has what transfers moved and cost in the columns of trades. */
+function csv({ by, rows, transfers }: Profit): string[] {
   const columns = by === 'trade' ? TRADE_COLUMNS : [];
   const names = FIGURES.map((name) => name.replace(' ', '_'));
   return [
@@ -208,11 +231,19 @@ function csv({ by, rows }: Profit): string[] {
         row.late,
       ]),
     ),
+    ...(isIdle(transfers)
+      ? []
+      : [
+          csvLineOf([
+            'rebalancing',
+            ...columns.map(() => null),
+            transfers.transfers,
+            ...[transfers.movedMicros, 0, transfers.feesMicros, -BigInt(transfers.feesMicros)].map(whole),
+            ...[transfers.gasMicros, 0].map(whole),
+            ...[null, null, null, null, null],
+          ]),
+        ]),
   ];
 }
 
-function usd(micros: bigint): string {
-  const cents = (micros < 0n ? -micros + 5_000n : micros + 5_000n) / 10_000n;
-  const whole = (cents / 100n).toString().replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${micros < 0n && cents > 0n ? '-' : ''}${whole}.${(cents % 100n).toString().padStart(2, '0')}`;
-}
+const whole = (micros: string | bigint | number): string => formatUnits(BigInt(micros), 6);
