@@ -5,12 +5,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../../protocol/api/version.ts';
+import type { RequestIds } from '../pino/request-context.ts';
 
 export const REQUEST_ID = 'X-Request-Id';
 /** Text that is safe in a header, a log line and a support ticket. */
 const SANE_ID = /^[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}$/;
+/** W3C Trace Context: version, trace id, span id, flags. A later version may append fields. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 const PREFLIGHT_SECONDS = 600;
-const MAY_SEND = ['X-API-Key', 'Content-Type', 'Idempotency-Key', REQUEST_ID];
+const MAY_SEND = ['X-API-Key', 'Content-Type', 'Idempotency-Key', REQUEST_ID, 'traceparent'];
 const MAY_READ = [
   REQUEST_ID,
   'API-Version',
@@ -27,6 +30,12 @@ const MAY_READ = [
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID();
+}
+
+/** What each line logged for a request names: its id, and the caller's trace if its header is valid. */
+export function requestIds(requestId: string, { traceparent }: IncomingHttpHeaders): RequestIds {
+  const [, traceId] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
+  return traceId === undefined ? { requestId } : { requestId, traceId };
 }
 
 /** Of every answer. Public documents replace `Cache-Control`. */

@@ -33,9 +33,10 @@ import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';
 import { createDocument } from './documents.ts';
-import { allowOrigins, edgeHeaders, headerLines, requestIdOf } from './edge.ts';
+import { allowOrigins, edgeHeaders, headerLines, requestIdOf, requestIds } from './edge.ts';
 import { bodyTooLarge, type OpenApi, openApiDocument, VENUE_TITLE } from './openapi.ts';
 import { isLocalHost } from './local-host.ts';
+import { CONSOLE_ROOT, type PagePolicy, servePages } from './pages.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export interface HttpServer {
@@ -68,7 +69,17 @@ export interface HttpOptions {
   trustProxy?: string[];
   /** Origins of web pages that may call the API and open streams; none by default. */
   origins?: readonly string[];
+  /** Pages under /console; none by default. */
+  pages?: ConsolePages;
   title?: string;
+}
+
+export interface ConsolePages extends PagePolicy {
+  /** The built pages: `page` and `assets/`. */
+  folder: string;
+  page: string;
+  /** What a page needs before anybody has given it a key; anyone can read it. */
+  setup: object;
 }
 
 /** An idle connection closes after this; proxies must close theirs earlier. */
@@ -123,6 +134,7 @@ export async function startHttp<Key extends ApiCaller>(
     hostNames,
     trustProxy = [],
     origins = [],
+    pages,
     title = VENUE_TITLE,
   }: HttpOptions,
 ): Promise<HttpServer> {
@@ -194,7 +206,7 @@ export async function startHttp<Key extends ApiCaller>(
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
     if (answer.ours)
-      log.error({ requestId: reply.request.id, error }, 'a request failed because of an internal error');
+      log.error({ ...idsOf(reply.request), error }, 'a request failed because of an internal error');
     reply.headers(answer.headers);
     // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
@@ -293,6 +305,10 @@ export async function startHttp<Key extends ApiCaller>(
     documents.docs(request, reply.header('Content-Security-Policy', DOCS_POLICY)),
   );
   app.get(SCRIPT_PATH, hidden, (request, reply) => documents.script(request, reply));
+  if (pages) {
+    app.get(`${CONSOLE_ROOT}/setup.json`, hidden, async () => pages.setup);
+    await servePages(app, pages);
+  }
 
   const sockets = serveSockets(app.server, {
     socketRoutes,
@@ -301,6 +317,7 @@ export async function startHttp<Key extends ApiCaller>(
     addressOf: clientAddress,
     maxPerAddress: maxSocketsPerAddress,
     origins,
+    ownPages: pages !== undefined,
   });
   await app.ready();
   const openapi = openApiDocument(title, routes as unknown as readonly Route[], RECORDED.http, {
@@ -374,7 +391,9 @@ function register<Key extends ApiCaller>(
     // Before the key is read. Fastify counts what arrives too: a chunked body names no length.
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-    const caller = await inRequest(request.id, () => gate.authenticate(header(request, 'x-api-key'), route));
+    const caller = await inRequest(idsOf(request), () =>
+      gate.authenticate(header(request, 'x-api-key'), route),
+    );
     state.caller = caller;
     reply.headers(caller.headers);
     const wrong = mediaError(request, route, length);
@@ -397,7 +416,7 @@ function register<Key extends ApiCaller>(
       const { socket } = request.raw;
       let answer: string | object;
       try {
-        answer = await inRequest(request.id, () =>
+        answer = await inRequest(idsOf(request), () =>
           route.handle({
             key,
             body: request.body,
@@ -426,9 +445,10 @@ function register<Key extends ApiCaller>(
       return reply.type('application/json; charset=utf-8').send(text);
     },
     onResponse: (request, reply, done) => {
+      if (reply.statusCode >= 500) gate.failed(route);
       log.debug(
         {
-          requestId: request.id,
+          ...idsOf(request),
           method: route.method,
           path: route.path,
           status: reply.statusCode,
@@ -508,6 +528,8 @@ function translated(error: FastifyError, bodyLimitBytes: number): unknown {
       return error;
   }
 }
+
+const idsOf = (request: FastifyRequest) => requestIds(request.id, request.headers);
 
 function header(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];

@@ -1,7 +1,7 @@
 /** Administrative changes: change, audit entry and announcement in one transaction. */
 
 import type { Member } from './members.ts';
-import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
+import type { ApiKey, KeyMode, Role, SolverRecord, Workspace } from './store.ts';
 
 export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
@@ -31,6 +31,8 @@ export interface AdminTx {
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<void>;
   keysOf(workspaceId: string, memberId: string): Promise<ApiKey[]>;
+  /** Of this mode. */
+  countLiveKeys(workspaceId: string, mode: KeyMode): Promise<number>;
   setKeyRole(id: string, role: Role): Promise<void>;
   record(entry: AdminEntry): Promise<void>;
   /** Delivered if and only if the transaction commits. */

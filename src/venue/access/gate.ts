@@ -6,6 +6,7 @@ import type { ApiKey } from '../../ports/stores/store.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from './slot-limiter.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Keyring } from './keys.ts';
 import type { Tickets } from './tickets.ts';
 import type { RateOptions } from '../options.ts';
@@ -26,6 +27,7 @@ export interface VenueAccessGate extends AccessGate {
 export function createAccessGate(
   {
     keyring,
+    keyUses,
     tickets,
     slots,
     clock,
@@ -33,6 +35,7 @@ export function createAccessGate(
     peers,
   }: Pick<VenueDeps, 'clock' | 'metrics'> & {
     keyring: Keyring;
+    keyUses: Pick<KeyUses, 'record'>;
     tickets: Tickets;
     slots: SlotLimiter;
     peers: PeerPublisher;
@@ -57,6 +60,11 @@ export function createAccessGate(
       why: ['rate_key', 'rate_address', 'unauthorized', 'ticket', 'wrong_key_kind', 'connections', 'unread'],
     },
   );
+  const failures = metrics.counter(
+    'firmquote_venue_failed_total',
+    'Requests answered with a 5xx status, those refused for load included',
+    { rate: Object.keys(perKey) },
+  );
 
   function limited(take: Take, why: string): never {
     refused.add({ why });
@@ -78,6 +86,7 @@ export function createAccessGate(
         `This needs ${keyKinds.map((kind) => KIND_NAMES[kind]).join(' or ')}; the one sent is ${KIND_NAMES[key.kind]}.`,
       );
     }
+    keyUses.record(key.id);
     const take = perKey[rate].take(key.id);
     if (!take.ok) limited(take, 'rate_key');
     const slot = `${rate} ${key.id}`;
@@ -102,6 +111,7 @@ export function createAccessGate(
     },
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     turnedAway: (why) => refused.add({ why }),
+    failed: ({ rate }) => failures.add({ rate }),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),
     replicaShare() {
       return {

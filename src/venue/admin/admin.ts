@@ -1,7 +1,7 @@
 /** All operations of an administrator, for the admin API and the command line. */
 
 import type { AdminStore } from '../../ports/stores/admin-store.ts';
-import type { ChangeView } from '../../protocol/api/admin.ts';
+import type { ChangeView } from '../../protocol/admin/admin.ts';
 import type { AdminDeps } from './change.ts';
 import { createKeyAdmin } from './keys.ts';
 import { createMemberAdmin } from './members.ts';

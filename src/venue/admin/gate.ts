@@ -50,6 +50,7 @@ export function createAdminGate(
     takeSlot: async () => () => {},
     // Administrators are few.
     turnedAway: () => {},
+    failed: () => {},
     // Configured keys live as long as the process.
     onRevoked: () => () => {},
   };

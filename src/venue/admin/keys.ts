@@ -1,8 +1,8 @@
 /** API keys: issued with the least rights, and revoked on every replica. */
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
-import type { Role } from '../../ports/stores/store.ts';
-import type { NewKeyRequest } from '../../protocol/api/admin.ts';
+import type { ApiKey, Role } from '../../ports/stores/store.ts';
+import type { KeyView, NewKeyRequest } from '../../protocol/admin/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { KEYS_TOPIC, mintKey } from '../access/keys.ts';
 import { type AdminDeps, knownWorkspace, missing, recorder } from './change.ts';
@@ -29,18 +29,9 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps) {
     /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
     async issue(who: string, wanted: NewKeyRequest) {
       requireShape(wanted);
-      const { kind, mode, workspaceId = null, memberId = null, solverId = null, label } = wanted;
       return store.change(async (tx) => {
-        if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver', solverId);
-        const role = workspaceId === null ? null : await roleOf(tx, workspaceId, wanted);
-        const { text, record: key } = mintKey(
-          { random, clock },
-          { kind, mode, workspaceId, role, memberId, solverId, label },
-        );
-        const after = keyView(key);
-        await tx.addKey(key);
-        await recorder(tx, who, clock).record('key.issue', workspaceId, key.id, null, after);
-        return { key: after, text };
+        const { key, text } = await issueKey(tx, { clock, random }, who, wanted);
+        return { key: keyView(key), text };
       });
     },
     /** Throws 404 when there is no such live key. */
@@ -48,14 +39,43 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps) {
       store.change(async (tx) => {
         const key = await tx.key(id);
         if (!key || key.revokedAtMs !== null) throw missing('live key', id);
-        const { atMs, record } = recorder(tx, who, clock);
-        const after = keyView({ ...key, revokedAtMs: atMs });
-        await tx.revokeKey(id, atMs);
-        await record('key.revoke', key.workspaceId, id, keyView(key), after);
-        await tx.announce(KEYS_TOPIC, id);
-        return after;
+        return revokeKey(tx, { clock }, who, key);
       }),
   };
+}
+
+/** Throws 404 for an unknown workspace, member or solver, 422 for a role above the member's. */
+export async function issueKey(
+  tx: AdminTx,
+  { clock, random }: Pick<AdminDeps, 'clock' | 'random'>,
+  who: string,
+  wanted: NewKeyRequest,
+): Promise<{ key: ApiKey; text: string }> {
+  const { kind, mode, workspaceId = null, memberId = null, solverId = null, label } = wanted;
+  if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver', solverId);
+  const role = workspaceId === null ? null : await roleOf(tx, workspaceId, wanted);
+  const { text, record: key } = mintKey(
+    { random, clock },
+    { kind, mode, workspaceId, role, memberId, solverId, label },
+  );
+  await tx.addKey(key);
+  await recorder(tx, who, clock).record('key.issue', workspaceId, key.id, null, keyView(key));
+  return { key, text };
+}
+
+/** Of a live key, on every replica. */
+export async function revokeKey(
+  tx: AdminTx,
+  { clock }: Pick<AdminDeps, 'clock'>,
+  who: string,
+  key: ApiKey,
+): Promise<KeyView> {
+  const { atMs, record } = recorder(tx, who, clock);
+  const after = keyView({ ...key, revokedAtMs: atMs });
+  await tx.revokeKey(key.id, atMs);
+  await record('key.revoke', key.workspaceId, key.id, keyView(key), after);
+  await tx.announce(KEYS_TOPIC, key.id);
+  return after;
 }
 
 /** A member's key has the member's role or a lower one. */

@@ -3,7 +3,7 @@
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Member } from '../../ports/stores/members.ts';
 import type { Role } from '../../ports/stores/store.ts';
-import type { MemberChange, NewMember } from '../../protocol/api/admin.ts';
+import type { MemberChange, NewMember } from '../../protocol/admin/admin.ts';
 import { KEYS_TOPIC } from '../access/keys.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { keyView, memberView } from './views.ts';

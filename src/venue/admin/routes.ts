@@ -1,7 +1,6 @@
 /** The admin API, audited under the name of the admin key. */
 
 import { z } from 'zod';
-import type { ApiCaller, Route } from '../../ports/http.ts';
 import {
   zChange,
   zIssuedKey,
@@ -16,11 +15,10 @@ import {
   zSolverChange,
   zWorkspace,
   zWorkspaceChange,
-} from '../../protocol/api/admin.ts';
+} from '../../protocol/admin/admin.ts';
 import { zExplained } from '../../protocol/schema.ts';
 import type { Admin } from './admin.ts';
-
-const BASE = '/admin/v1';
+import { adminRoute as route, type AdminRoute } from './route.ts';
 
 const zText = z.string().min(1).max(64);
 const zWorkspaceId = zText.describe('Id of the workspace.');
@@ -64,28 +62,6 @@ const zOnboardedSolvers = z
 const zChanges = z
   .object({ changes: z.array(zChange).describe('Newest first.') })
   .meta({ id: 'AuditLog', description: 'Who changed what and when.' });
-
-type AdminRoute = Route<unknown, unknown, unknown, ApiCaller>;
-
-function route<Body, Query, Params>(
-  method: Route['method'],
-  path: string,
-  summary: string,
-  schemas: Pick<Route<Body, Query, Params>, 'body' | 'query' | 'params' | 'response'>,
-  handle: (request: { who: string; body: Body; query: Query; params: Params }) => Promise<object>,
-): AdminRoute {
-  const route: Route<Body, Query, Params, ApiCaller> = {
-    method,
-    path: `${BASE}${path}`,
-    keyKinds: ['admin'],
-    rate: method === 'GET' ? 'read' : 'submit',
-    tag: path.includes('/members') ? 'members' : (path.split('/')[1] ?? ''),
-    summary,
-    ...schemas,
-    handle: ({ key, body, query, params }) => handle({ who: `admin:${key.id}`, body, query, params }),
-  };
-  return route as unknown as AdminRoute;
-}
 
 export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }: Admin): AdminRoute[] {
   return [

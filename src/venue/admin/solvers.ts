@@ -1,6 +1,6 @@
 /** Solvers: onboarded, changed, disabled. Every replica's roster follows. */
 
-import type { NewSolver, SolverChange } from '../../protocol/api/admin.ts';
+import type { NewSolver, SolverChange } from '../../protocol/admin/admin.ts';
 import { SOLVERS_TOPIC } from '../solvers/roster.ts';
 import { type AdminDeps, conflict, missing, recorder } from './change.ts';
 import { solverView } from './views.ts';

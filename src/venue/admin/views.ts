@@ -10,7 +10,7 @@ import type {
   MemberView,
   OnboardedView,
   WorkspaceView,
-} from '../../protocol/api/admin.ts';
+} from '../../protocol/admin/admin.ts';
 
 const when = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 

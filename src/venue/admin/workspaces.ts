@@ -2,7 +2,7 @@
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
-import type { NewWorkspace, WorkspaceChange } from '../../protocol/api/admin.ts';
+import type { NewWorkspace, WorkspaceChange } from '../../protocol/admin/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { WORKSPACES_TOPIC } from '../access/workspaces.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';

@@ -70,6 +70,13 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
          order by created_at_ms, id`,
         [workspaceId, memberId],
       ),
+    async countLiveKeys(workspaceId, mode) {
+      const [row] = await session.query<{ n: number }>(
+        `select count(*)::int as n from api_key where workspace_id = $1 and mode = $2 and revoked_at_ms is null`,
+        [workspaceId, mode],
+      );
+      return row?.n ?? 0;
+    },
     async setKeyRole(id, role) {
       await session.query('update api_key set role = $2 where id = $1', [id, role]);
     },

@@ -6,7 +6,14 @@ const ROLES = ['owner', 'admin', 'member', 'viewer'];
 const KYC = ['none', 'pending', 'verified', 'rejected'];
 
 export function adminCommands(): Command[] {
-  return [workspaceCommand(), memberCommand(), keysCommand(), solverCommand(), travelRuleCommand()];
+  return [
+    workspaceCommand(),
+    memberCommand(),
+    keysCommand(),
+    solverCommand(),
+    partnerCommand(),
+    travelRuleCommand(),
+  ];
 }
 
 const inVenue = (command: Command): Command =>
@@ -102,7 +109,7 @@ function keysCommand(): Command {
     .option('--member <id>', 'its member (service and workspace keys); it ends with the membership')
     .option('--solver <id>', 'its solver on the roster (solver keys)')
     .option('--label <text>', 'a note for the list', '')
-    .action(async (options) => (await loadKeys()).issueKey(options));
+    .action(async (options) => (await loadKeys()).issueKeyCommand(options));
   inVenue(keys.command('list'))
     .description('list keys; their text is not stored')
     .option('--workspace <id>', 'only this workspace')
@@ -112,7 +119,7 @@ function keysCommand(): Command {
   inVenue(keys.command('revoke'))
     .description('revoke a key with immediate effect')
     .argument('<id>')
-    .action(async (id, options) => (await loadKeys()).revokeKey(id, options));
+    .action(async (id, options) => (await loadKeys()).revokeKeyCommand(id, options));
   return keys;
 }
 
@@ -140,6 +147,19 @@ function solverCommand(): Command {
     .argument('<id>')
     .action(async (id, options) => (await load()).setSolver(id, options));
   return solver;
+}
+
+function partnerCommand(): Command {
+  const partner = new Command('partner').description('route partners of a venue');
+  inVenue(partner.command('reconcile'))
+    .description(
+      "compare a partner's reconciliation file with the venue's records and name each difference; exit code 0: none, 1: some",
+    )
+    .argument('<id>', 'id of the partner in the configuration')
+    .option('--day <day>', 'day in UTC, such as 2026-11-28; default: the last whole day')
+    .option('--file <file>', 'a saved file, instead of asking the partner')
+    .action(async (id, options) => (await import('./partners.ts')).reconcilePartner(id, options));
+  return partner;
 }
 
 function readWhole(text: string): number {

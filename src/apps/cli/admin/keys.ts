@@ -1,6 +1,6 @@
 /** `firmquote keys`: issues, lists and revokes API keys. */
 
-import { zNewKeyRequest } from '../../../protocol/api/admin.ts';
+import { zNewKeyRequest } from '../../../protocol/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
 import { printLines, table } from '../table.ts';
 
@@ -24,7 +24,7 @@ const ISSUE_OPTIONS = {
   label: '--label',
 };
 
-export const issueKey = ({
+export const issueKeyCommand = ({
   config,
   json,
   kind,
@@ -77,7 +77,7 @@ export const listKeys = ({
     );
   });
 
-export const revokeKey = (id: string, { config, json }: AdminOptions): Promise<void> =>
+export const revokeKeyCommand = (id: string, { config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ admin, who }) => {
     const key = await admin.keys.revoke(who, id);
     console.log(json ? JSON.stringify(key) : `${id} is revoked.`);

@@ -11,7 +11,7 @@ import {
   zNewWorkspace,
   zSolverChange,
   zWorkspaceChange,
-} from '../../../protocol/api/admin.ts';
+} from '../../../protocol/admin/admin.ts';
 import type { Admin } from '../../../venue/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
 import { printLines, table } from '../table.ts';

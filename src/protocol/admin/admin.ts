@@ -1,6 +1,6 @@
 /** Schemas of the admin API and the command line. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 
 const zRole = zExplained('What a member may see.', {
@@ -158,6 +158,25 @@ export const zKey = z
   .meta({ id: 'ApiKey', description: 'A key, without its text.' });
 export type KeyView = z.infer<typeof zKey>;
 
+/** GET /api/v1/key. */
+export const zKeyHolder = z
+  .object({
+    id: z.string().describe('Id of the key, which is no secret.'),
+    kind: zKeyKind,
+    mode: zMode,
+    role: zRole.nullable().describe('Role of a workspace key. null for a service key.'),
+    memberId: z.string().nullable().describe('Member who uses it. null when none is named.'),
+    workspace: z
+      .object({
+        id: z.string().describe(FIELDS.workspaceId),
+        name: z.string().describe(FIELDS.name),
+        platformFeeBps: z.int().describe(FIELDS.fee),
+      })
+      .meta({ id: 'KeyWorkspace', description: 'The workspace that a key belongs to.' }),
+  })
+  .meta({ id: 'KeyHolder', description: 'Whose key was sent, and what it may do.' });
+export type KeyHolder = z.infer<typeof zKeyHolder>;
+
 export const zNewKeyRequest = z
   .strictObject({
     kind: zKeyKind,
@@ -180,6 +199,74 @@ export type NewKeyRequest = z.infer<typeof zNewKeyRequest>;
 export const zIssuedKey = z
   .object({ key: zKey, text: z.string().describe('The key itself. It is shown only here: store it now.') })
   .meta({ id: 'IssuedKey', description: 'A key with its text.' });
+
+/** /api/v1/workspaces/{id}/keys. */
+const zKeysPath = z.strictObject({ id: z.string().max(200).describe('The workspace of the key.') });
+const zOwnKind = zExplained('What a key of a workspace is for.', {
+  service: 'quotes, orders, preflight, roster and pairs',
+  workspace: 'the trade history, and for owners and admins the webhooks and keys',
+}).meta({ id: 'WorkspaceKeyKind' });
+export const zWorkspaceKeysParams = zKeysPath;
+export const zWorkspaceKeyParams = zKeysPath.extend({
+  keyId: z.string().max(200).describe('The id of the key, such as key_0123456789abcdef.'),
+});
+const zWorkspaceKey = z
+  .object({
+    ...zKey.pick({ id: true, mode: true, begins: true, role: true, label: true, createdAt: true }).shape,
+    kind: zOwnKind,
+    lastUsedAt: zWhen
+      .nullable()
+      .describe('When a request last carried the key, up to a minute late. null: none has.'),
+    issuedBy: z
+      .string()
+      .nullable()
+      .describe("Id of the workspace key that issued it. null: the venue's operator issued it."),
+    member: z
+      .object({
+        userId: z.string().describe('Id of the member.'),
+        firstName: z.string().describe('First name.'),
+        lastName: z.string().describe('Last name.'),
+      })
+      .meta({ id: 'KeyMember', description: 'The member who uses a key.' })
+      .nullable()
+      .optional()
+      .describe('Who uses it. null when none is named; absent unless the caller is owner or admin.'),
+  })
+  .meta({ id: 'WorkspaceKey', description: 'A valid key of a workspace, without its text.' });
+export type WorkspaceKeyView = z.infer<typeof zWorkspaceKey>;
+export const zWorkspaceKeys = z
+  .object({
+    keys: z.array(zWorkspaceKey).describe("The valid keys of the caller's mode, oldest first."),
+    limit: z
+      .int()
+      .describe('How many valid keys of a mode the workspace may have before it can issue no more.'),
+  })
+  .meta({ id: 'WorkspaceKeys', description: 'The keys of a workspace.' });
+export const zNewWorkspaceKey = z
+  .strictObject({
+    kind: zOwnKind,
+    role: zRole
+      .optional()
+      .describe("Of a workspace key: at most the caller's own. Absent: `viewer`. Not for service keys."),
+    label: z
+      .union([z.literal(''), zName(120)])
+      .default('')
+      .describe('Your own note: one line.'),
+  })
+  .meta({
+    id: 'NewWorkspaceKey',
+    description: "A key to be issued, of the caller's mode and for the caller's member.",
+  });
+export type NewWorkspaceKey = z.infer<typeof zNewWorkspaceKey>;
+export const zIssuedWorkspaceKey = z
+  .object({
+    key: zWorkspaceKey,
+    text: z.string().describe('The key itself. It is shown only here: store it now.'),
+  })
+  .meta({ id: 'IssuedWorkspaceKey', description: 'A key of a workspace with its text.' });
+export const zRevokedWorkspaceKey = z
+  .object({ id: z.string().describe('Id of the key that was revoked.') })
+  .meta({ id: 'RevokedWorkspaceKey', description: 'A key that is no longer valid.' });
 
 export const zOnboarded = z
   .object({

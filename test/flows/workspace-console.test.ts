@@ -1,0 +1,467 @@
+/**
+ * A workspace's console as its people use it, in a real browser beside a real venue that trades: every page,
+ * which key opens what, and a connection that is lost and heals. `npm run docs` renews its pictures.
+ */
+
+import { join, resolve } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../src/adapters/system/random.ts';
+import type { Member } from '../../src/ports/stores/members.ts';
+import type { Hex } from '../../src/domain/hex.ts';
+import type { Role } from '../../src/ports/stores/store.ts';
+import { mintKey } from '../../src/venue/access/keys.ts';
+import { patiently } from '../faults/support/client.ts';
+import { startWorld, type World } from '../faults/support/world.ts';
+import { openBrowser, still } from '../support/browser.ts';
+import { CONNECT, installWallet } from '../support/browser-wallet.ts';
+import { PROGRAM } from '../support/build.ts';
+import type { TestAccount } from '../support/devnet.ts';
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
+
+const IMAGES = resolve(import.meta.dirname, '../../docs/images');
+const RENEW = process.env['RENEW_DOCS'] === 'yes';
+const PAGES = ['History', 'Trade', 'Solvers', 'Workspace'] as const;
+const SCREENS = {
+  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+} as const;
+const WORKSPACE = 'w1';
+
+interface Keys {
+  workspace?: string;
+  service?: string;
+}
+
+let world: World;
+let browser: Browser;
+let url: string;
+let owner: Keys;
+let viewer: Keys;
+let receiver: Receiver;
+
+async function workspaceKey(role: Role, memberId: string | null): Promise<string> {
+  const { text, record } = mintKey(
+    { random: systemRandom, clock: systemClock },
+    {
+      kind: 'workspace',
+      mode: 'test',
+      workspaceId: WORKSPACE,
+      role,
+      memberId,
+      solverId: null,
+      label: 'console',
+    },
+  );
+  await world.store.addKey(record);
+  return text;
+}
+
+beforeAll(async () => {
+  [world, browser, receiver] = await Promise.all([
+    startWorld({
+      chainIds: [31_691],
+      lps: ['alpha', 'beta'],
+      program: PROGRAM,
+      configure: (part, config) =>
+        part === 'venue'
+          ? {
+              ...config,
+              http: { ...(config['http'] as object), console: {} },
+              keys: { ...(config['keys'] as object), webhooks: [{ id: 'w1', secret: { env: 'SEAL' } }] },
+              webhooks: { allowPrivate: true, allowHttp: true },
+            }
+          : config,
+    }),
+    openBrowser(),
+    startReceiver(),
+  ]);
+  const jane: Member = {
+    workspaceId: WORKSPACE,
+    id: 'jane',
+    firstName: 'Jane',
+    lastName: 'Doe',
+    email: 'jane@example.com',
+    role: 'owner',
+    kycStatus: 'verified',
+    joinedAtMs: Date.now(),
+    removedAtMs: null,
+  };
+  await createAdminStore(world.database).change((tx) => tx.putMember(jane));
+  await world.startAll();
+  url = world.venueUrl();
+  owner = { workspace: await workspaceKey('owner', 'jane'), service: world.apiKey };
+  viewer = { workspace: await workspaceKey('viewer', null) };
+  // Something to look at.
+  const client = await world.client();
+  for (const usdc of [500n, 700n, 900n]) {
+    const id = await client.insist(await client.prepare({ usdc }), `console-${usdc}`);
+    await client.ended(id ?? '');
+  }
+}, 300_000);
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+  await receiver?.stop();
+});
+
+/** `faults`: requests to other hosts, and what the browser calls an error. */
+async function open(screen: keyof typeof SCREENS, keys?: Keys, taker?: TestAccount) {
+  const context = await browser.newContext({ ...SCREENS[screen], acceptDownloads: true });
+  const wallet = taker && (await installWallet(context, taker, world.devnet.chains));
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('request', (each) => {
+    const asked = new URL(each.url());
+    if (!['data:', 'blob:'].includes(asked.protocol) && asked.host !== new URL(url).host)
+      faults.push(`asked ${asked.href}`);
+  });
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  await page.goto(`${url}/console/`);
+  if (keys !== undefined) await signIn(page, keys);
+  return { context, page, faults, wallet };
+}
+
+async function signIn(page: Page, { workspace = '', service = '' }: Keys): Promise<void> {
+  await page.getByLabel(/Workspace key/).fill(workspace);
+  await page.getByLabel(/Service key/).fill(service);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor();
+}
+
+async function visit(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { level: 2, name }).waitFor();
+  await page
+    .getByRole('table')
+    .or(page.getByRole('button', { name: 'Ask for quotes' }))
+    .first()
+    .waitFor();
+}
+
+const settled = (page: Page) =>
+  page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Settled', exact: true }) });
+
+const wrong = async (page: Page): Promise<string[]> => {
+  await still(page);
+  return (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+  );
+};
+
+async function photograph(page: Page, name: string, screen: string): Promise<void> {
+  if (RENEW)
+    await page.screenshot({
+      path: join(IMAGES, `workspace-${name.toLowerCase()}-${screen}.jpg`),
+      type: 'jpeg',
+      quality: 60,
+    });
+}
+
+describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) => {
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open(screen, owner);
+  });
+  afterAll(() => opened.context.close());
+
+  test.each(PAGES)('the page %s shows itself, and axe finds nothing wrong', async (name) => {
+    const { page } = opened;
+    await visit(page, name);
+    if (name === 'History') await settled(page).first().waitFor();
+    if (name === 'Workspace') await page.getByRole('cell', { name: 'Jane Doe' }).first().waitFor();
+    if (name === 'Solvers')
+      await page
+        .getByRole('row', { name: /active/ })
+        .first()
+        .waitFor();
+    expect(await wrong(page)).toEqual([]);
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(wide).toBeLessThanOrEqual(0);
+    await photograph(page, name, screen);
+  });
+
+  test('a trade opens with its timeline and cost', async () => {
+    const { page } = opened;
+    await visit(page, 'History');
+    await settled(page).first().getByRole('button').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('rowheader', { name: 'paid out' }).waitFor();
+    await dialog.getByRole('heading', { name: 'Cost' }).waitFor();
+    expect(await wrong(page)).toEqual([]);
+    await photograph(page, 'dossier', screen);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
+  test('a solver opens with its promises', async () => {
+    const { page } = opened;
+    await visit(page, 'Solvers');
+    await page.getByRole('button', { name: 'alpha' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByText(/\d awarded, \d settled, 0 failed by its fault/)
+      .first()
+      .waitFor();
+    expect(await wrong(page)).toEqual([]);
+    await photograph(page, 'firmness', screen);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
+  test('nothing was asked of another host, and the browser had no complaint', () => {
+    expect(opened.faults).toEqual([]);
+  });
+});
+
+test('the list follows its filters and its order, and the CSV has the same trades', async () => {
+  const { page, context } = await open('light', owner);
+  const rows = settled(page);
+  await page.getByText('3 trades match').waitFor();
+  await page.getByLabel('Least USD').fill('600');
+  await page.getByText('2 trades match').waitFor();
+  await page.getByText('2 trades, $1,600').waitFor();
+  await page.getByRole('button', { name: 'USD', exact: true }).click();
+  await rows.first().getByText('$900').waitFor();
+  await page.getByRole('button', { name: 'USD ↓' }).click();
+  await rows.first().getByText('$700').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ]);
+  const text = await new Response((await download.createReadStream()) as never).text();
+  expect(text.trim().split('\n')).toHaveLength(1 + 2);
+  await page.getByLabel('Status').selectOption('failed');
+  await page.getByText('No trade matches.').waitFor();
+  await context.close();
+});
+
+test('a new trade appears without a reload', async () => {
+  const { page, context } = await open('light', owner);
+  await page.getByRole('status').getByText('live').waitFor();
+  await page.getByText('3 trades match').waitFor();
+  const client = await world.client();
+  await client.insist(await client.prepare({ usdc: 400n }), 'console-400');
+  await page.getByText('4 trades match').waitFor();
+  await context.close();
+});
+
+describe('which key opens what', () => {
+  test('a wrong key is refused in words, and the page stays the sign-in', async () => {
+    const { page, context } = await open('light');
+    await page.getByLabel(/Workspace key/).fill(`fq_test_${'x'.repeat(43)}`);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('valid API key').waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    await context.close();
+  });
+
+  test('a viewer sees trades, but neither who traded nor what it cost, and no page of another key', async () => {
+    const { page, context } = await open('light', viewer);
+    expect(await page.getByLabel('Member').count()).toBe(0);
+    await settled(page).first().getByRole('button').click();
+    await page.getByRole('dialog').getByRole('rowheader', { name: 'paid out' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Cost' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Solvers' }).click();
+    await page.getByText('This page needs a service key').waitFor();
+    await context.close();
+  });
+
+  test('a reload forgets the keys', async () => {
+    const { page, context } = await open('light', owner);
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(
+      await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'),
+    ).not.toMatch(/fq_test/);
+    await context.close();
+  });
+});
+
+describe('the workspace page', () => {
+  const dialogOf = (page: Page) => page.getByRole('alertdialog');
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+
+  test('an admin issues a key, which works, and revokes it', async () => {
+    const { page, context, faults } = await open('light', owner);
+    await visit(page, 'Workspace');
+    await page.getByText('2 bps of the input: $2 of $10,000').waitFor();
+    await page.getByRole('cell', { name: 'Jane Doe' }).first().waitFor();
+    await page.getByRole('button', { name: 'Issue a key' }).click();
+    await dialogOf(page).getByLabel('Note').fill('Trading bot');
+    await dialogOf(page).getByRole('button', { name: 'Issue a key' }).click();
+    const key = await dialogOf(page).getByLabel('Secret').inputValue();
+    expect(key).toMatch(/^fq_test_/);
+    expect(await wrong(page)).toEqual([]);
+    await dialogOf(page).getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(key);
+    const ask = async () => (await fetch(`${url}/api/v1/solvers`, { headers: { 'x-api-key': key } })).status;
+    expect(await ask()).toBe(200);
+    await row(page, 'Trading bot').getByRole('button', { name: 'Revoke' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Revoke' }).click();
+    await row(page, 'Trading bot').waitFor({ state: 'detached' });
+    await patiently(async () => ((await ask()) === 401 ? true : undefined));
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'an admin creates a webhook, sends a test, sees it fail, and disables and removes it: %s',
+    { timeout: 120_000 },
+    async (screen) => {
+      const { page, context } = await open(screen, owner);
+      await visit(page, 'Workspace');
+      receiver.answer(`/${screen}`, (response) => void response.writeHead(500).end());
+      await page.getByRole('button', { name: 'Create a webhook' }).click();
+      await dialogOf(page)
+        .getByLabel('Address')
+        .fill(receiver.url(`/${screen}`));
+      await dialogOf(page).getByRole('button', { name: 'Create a webhook' }).click();
+      expect(await dialogOf(page).getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
+      await dialogOf(page).getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: receiver.url(`/${screen}`) }).click();
+      const opened = page.getByRole('dialog');
+      await opened.getByRole('button', { name: 'Send a test' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Send a test' }).click();
+      await dialogOf(page).waitFor({ state: 'detached' });
+      await opened.getByRole('cell', { name: /500/ }).waitFor({ timeout: 60_000 });
+      await opened.getByText('No delivery has worked since').waitFor({ timeout: 60_000 });
+      expect(receiver.received(`/${screen}`).map(({ json }) => json['type'])).toContain('webhook.test');
+      expect(await wrong(page)).toEqual([]);
+      await photograph(page, 'webhook', screen);
+      await opened.getByRole('button', { name: 'Disable' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Disable' }).click();
+      await opened.getByText('Disabled by a request').waitFor();
+      expect(await opened.getByRole('button', { name: 'Send a test' }).isDisabled()).toBe(true);
+      await opened.getByRole('button', { name: 'Remove' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
+      await page.getByText('No webhook yet.').waitFor();
+      await context.close();
+    },
+  );
+
+  test('what the venue refuses is said in the dialog', async () => {
+    const { page, context } = await open('light', owner);
+    await visit(page, 'Workspace');
+    await page.getByRole('button', { name: 'Create a webhook' }).click();
+    await dialogOf(page).getByLabel('Address').fill('nowhere');
+    await dialogOf(page).getByRole('button', { name: 'Create a webhook' }).click();
+    await page.getByRole('alert').getByText('must be a URL').waitFor();
+    await context.close();
+  });
+
+  test('a viewer sees the fee and the keys without their members, and can change nothing', async () => {
+    const { page, context } = await open('light', viewer);
+    await visit(page, 'Workspace');
+    await page.getByText('2 bps of the input').waitFor();
+    await page.getByRole('cell', { name: 'owner', exact: true }).first().waitFor();
+    expect(await page.getByText('Jane Doe').count()).toBe(0);
+    await page.getByText('Webhooks are for owners and admins').waitFor();
+    for (const name of ['Issue a key', 'Revoke', 'Create a webhook'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe('a taker with a browser wallet', () => {
+  let taker: TestAccount;
+  beforeAll(async () => {
+    taker = (await world.client()).wallet;
+  });
+
+  async function ask(page: Page): Promise<void> {
+    await visit(page, 'Trade');
+    await page.getByRole('button', { name: CONNECT }).click();
+    await page.getByText(new RegExp(taker.address, 'i')).waitFor();
+    await page.getByLabel('You give').fill('250');
+    await page.getByRole('button', { name: 'Ask for quotes' }).click();
+    await page.getByRole('heading', { name: 'Candidates' }).waitFor();
+  }
+  const takes = (page: Page) => page.getByRole('button', { name: /^Sign and trade with/ });
+
+  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'compares candidates side by side: %s',
+    async (screen) => {
+      const { page, context, faults } = await open(screen, owner, taker);
+      await ask(page);
+      for (const lp of ['alpha', 'beta']) await page.getByRole('columnheader', { name: lp }).waitFor();
+      expect(await page.getByText('every byte checked').count()).toBe(2);
+      expect(await wrong(page)).toEqual([]);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect(wide).toBeLessThanOrEqual(0);
+      await photograph(page, 'candidates', screen);
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
+
+  test('signs, submits and follows to the settlement', { timeout: 120_000 }, async () => {
+    const { page, context, wallet } = await open('light', owner, taker);
+    await ask(page);
+    await takes(page).first().click();
+    await page.getByText('Settled, and confirmed by reading the chain').waitFor({ timeout: 90_000 });
+    expect(wallet?.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(2);
+    expect(wallet?.asked).not.toContain('eth_sendTransaction');
+    await page.getByRole('heading', { name: 'Progress' }).scrollIntoViewIfNeeded();
+    await photograph(page, 'traded', 'light');
+    const [, order = ''] = /the order (0x[0-9a-f]{64})/.exec(await page.getByRole('main').innerText()) ?? [];
+    expect((await world.store.order(order as Hex))?.order.user).toBe(taker.address.toLowerCase());
+    await context.close();
+  });
+
+  test('a refusal in the wallet stops the trade in words, and it can be tried again', async () => {
+    const { page, context, wallet } = await open('light', owner, taker);
+    await ask(page);
+    wallet?.refuseNext();
+    await takes(page).first().click();
+    await page
+      .getByRole('alert')
+      .getByText(/rejected/)
+      .waitFor();
+    expect(await takes(page).first().isDisabled()).toBe(false);
+    await context.close();
+  });
+
+  test('an answer that was changed on the way is refused, and the wallet is not asked', async () => {
+    const { page, context, wallet } = await open('light', owner, taker);
+    await page.route('**/api/v1/rfq/quotes', async (route) => {
+      const answer = await route.fetch();
+      const lies = (await answer.json()) as { quotes: { preview: { outputs: { amount: string }[] } }[] };
+      for (const output of lies.quotes.flatMap(({ preview }) => preview.outputs))
+        output.amount = String(BigInt(output.amount) + 1n);
+      await route.fulfill({ response: answer, json: lies });
+    });
+    await ask(page);
+    expect(await page.getByText(/^Refused: /).count()).toBe(2);
+    for (const button of await takes(page).all()) expect(await button.isDisabled()).toBe(true);
+    expect(wallet?.asked).not.toContain('eth_signTypedData_v4');
+    await context.close();
+  });
+});
+
+test(
+  'a lost venue is shown as lost, figures are marked as old, and both heal',
+  { timeout: 120_000 },
+  async () => {
+    const { page, context } = await open('light', owner);
+    await page.getByRole('status').getByText('live').waitFor();
+    await world.venue().kill();
+    await page.getByText('connection lost').waitFor();
+    await page
+      .getByText(/These figures are .* old/)
+      .first()
+      .waitFor();
+    await world.venue().start();
+    await page.getByRole('status').getByText('live').waitFor();
+    await patiently(async () =>
+      (await page.getByText(/These figures are/).count()) === 0 ? true : undefined,
+    );
+    await context.close();
+  },
+);
