@@ -3,7 +3,7 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../ports/log.ts';
 import { createRedactor, type Redactor } from './redact.ts';
-import { currentRequestId } from './request-context.ts';
+import { currentRequestIds } from './request-context.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -28,8 +28,8 @@ export function createLog({
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       mixin: () => {
-        const requestId = currentRequestId();
-        return requestId === undefined ? {} : { requestId: redactor.text(requestId) };
+        const ids = currentRequestIds();
+        return ids === undefined ? {} : { ...ids, requestId: redactor.text(ids.requestId) };
       },
     },
     destination,

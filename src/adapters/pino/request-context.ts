@@ -2,9 +2,15 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const current = new AsyncLocalStorage<string>();
+export interface RequestIds {
+  requestId: string;
+  /** Of the caller's trace, when it sent one. */
+  traceId?: string;
+}
 
-/** Every line that `work` logs, now or after an await, has this `requestId`. */
-export const inRequest = <T>(requestId: string, work: () => T): T => current.run(requestId, work);
+const current = new AsyncLocalStorage<RequestIds>();
 
-export const currentRequestId = (): string | undefined => current.getStore();
+/** Every line that `work` logs, now or after an await, has these ids. */
+export const inRequest = <T>(ids: RequestIds, work: () => T): T => current.run(ids, work);
+
+export const currentRequestIds = (): RequestIds | undefined => current.getStore();

@@ -35,6 +35,9 @@ const zDeployment = z.strictObject({
     batch: zDeployedContract.optional(),
     constantProductFiller: zDeployedContract.optional(),
     concentratedFiller: zDeployedContract.optional(),
+    vaultFiller: zDeployedContract.optional(),
+    pegFiller: zDeployedContract.optional(),
+    wrapFiller: zDeployedContract.optional(),
   }),
   /** Who shall own the oracle, and whose signatures it shall want. */
   oracle: z.strictObject({ owner: zAddress, signers: z.array(zAddress).min(1), threshold: z.int().min(1) }),

@@ -24,12 +24,19 @@ export async function loadConfig<S extends z.ZodType>(
 }
 
 export async function readJson(file: string): Promise<unknown> {
-  const text = await readTextFile(file).catch((cause: NodeJS.ErrnoException) => {
+  return configJson(await readConfigText(file), file);
+}
+
+export function readConfigText(file: string): Promise<string> {
+  return readTextFile(file).catch((cause: NodeJS.ErrnoException) => {
     if (cause instanceof OddTextError) throw new ConfigError(file, [cause.what]);
     const why =
       cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code ?? 'unknown error'})`;
     throw new ConfigError(file, [`the file ${why}`]);
   });
+}
+
+export function configJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

@@ -24,6 +24,17 @@ export const zSecretText = z.string().min(1);
 
 export const zLogSection = zSection({ level: z.enum(LOG_LEVELS).default('info') });
 
+/** Traces of OpenTelemetry. */
+export const zTracing = zSection({
+  /** Takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces. null: no traces. */
+  url: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .default(null),
+  /** Share of requests and orders that are traced. */
+  sampleRatio: z.number().min(0).max(1).default(1),
+});
+
 /** How secret files are found. */
 export const zSecretsSection = zSection({
   /**
@@ -153,6 +164,16 @@ const zNative = zSection({
     .default(ETHER.token),
 });
 
+const zCctpPlace = z.strictObject({
+  /** Native USDC. */
+  token: zAddress,
+  messenger: zAddress,
+  transmitter: zAddress,
+  /** null: Circle offers no fast transfers from this chain. */
+  fastSeconds: z.int().min(1).max(86_400).nullable().default(null),
+  standardSeconds: z.int().min(1).max(86_400),
+});
+
 const isAscending = (steps: readonly { aboveUsd: number }[]): boolean =>
   steps.every(({ aboveUsd }, at) => aboveUsd > (steps[at - 1]?.aboveUsd ?? 0));
 
@@ -174,6 +195,8 @@ export const zChain = z.strictObject({
   create2Deployer: zAddress.default(CREATE2_DEPLOYER),
   /** Domain of the chain in Circle's CCTP. null: USDC does not travel there. */
   cctpDomain: z.int().min(0).nullable().default(null),
+  /** Contracts of Circle's CCTP V2, and how long a burn waits for its attestation, as a rule. */
+  cctp: zCctpPlace.nullable().default(null),
   /** Block explorer. null: none. */
   explorer: z.url().nullable().default(null),
   /**
