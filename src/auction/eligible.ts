@@ -6,7 +6,7 @@ export interface Entrant {
   corridors: ReadonlySet<string>;
 }
 
-interface Gate {
+export interface Gate {
   corridor: string;
   /** null: every onboarded solver. */
   workspace: readonly string[] | null;

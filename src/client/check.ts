@@ -1,5 +1,6 @@
 /** Only a checked candidate can be planned, signed or submitted. */
 
+import { parseAssetId } from '../domain/asset.ts';
 import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';
 import { type ReadAt, readNow, requireFirm } from './firm.ts';
@@ -28,6 +29,8 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
       const readAt = await requireFirm(trust, terms, limits, {
         input: candidate.preview.inputs[0]?.decimals ?? null,
         output: candidate.preview.outputs[0]?.decimals ?? null,
+        // Of a route of several legs its end, which the order of the first leg does not name.
+        end: parseAssetId(request.output.asset) ?? { chainId: terms.destChainId, token: terms.outputToken },
       });
       const checked = frozen(terms, candidate, expectations, readAt);
       passed.add(checked);

@@ -2,6 +2,7 @@
 
 import { erc20Abi, parseAbi } from 'viem';
 import { max } from '../domain/amount.ts';
+import type { Asset } from '../domain/asset.ts';
 import { commitmentDigest, type SignedCommitment, signedPart } from '../domain/commitment.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { DistrustError } from './errors.ts';
@@ -27,7 +28,7 @@ export async function requireFirm(
   trust: Trust,
   terms: Terms,
   { maxLockUpSeconds = DEFAULT_LIMITS.maxLockUpSeconds, bond }: Limits,
-  shown: { input: number | null; output: number | null },
+  shown: { input: number | null; output: number | null; end: Asset },
 ): Promise<ReadAt> {
   const { domain, destChainId, order } = terms;
   const origin = trust.chain(domain.chainId);
@@ -50,7 +51,7 @@ export async function requireFirm(
   const answers = await Promise.allSettled([
     requireUnused(),
     requireDecimals('input', terms.inputToken, domain.chainId, shown.input),
-    requireDecimals('output', terms.outputToken, destChainId, shown.output),
+    requireDecimals('output', shown.end.token, shown.end.chainId, shown.output),
     requireDelay(),
     ...terms.commitments.map(requireSigner),
     ...[...promisedBy(terms)].map(([lp, amount]) => requireBalance(lp, amount)),

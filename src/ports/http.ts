@@ -88,6 +88,8 @@ export interface AccessGate<Key = ApiKey> {
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
   /** Counts a client that was disconnected without an answer. */
   turnedAway(why: 'connections' | 'unread'): void;
+  /** Counts a request that was answered with a 5xx status. */
+  failed(route: { rate: RateClass }): void;
   /** Calls `revoked` once. Returns a function that stops watching. */
   onRevoked(key: Key, revoked: () => void): () => void;
 }

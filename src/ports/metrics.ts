@@ -1,7 +1,7 @@
 /** Metrics: names are `firmquote_<room>_<thing>_<unit>`, label values come from small fixed sets. */
 
 type Labels = Record<string, string>;
-type LabelValues = Readonly<Record<string, readonly string[]>>;
+export type LabelValues = Readonly<Record<string, readonly string[]>>;
 
 export interface Counter {
   /** `by` is never negative. */
@@ -25,5 +25,11 @@ export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[] | LabelValues): Counter;
   /** `collect` sets series at each scrape; those that no `collect` of this name sets are not shown. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
-  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+  /** With the values of every label, each series starts empty, as a counter's does at 0. */
+  histogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels?: readonly string[] | LabelValues,
+  ): Histogram;
 }

@@ -7,3 +7,14 @@ export interface Queue {
   process(topic: string, concurrency: number, handler: (id: string) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
+
+/** As this process last saw it. */
+export interface QueueDepth {
+  topic: string;
+  waiting: number;
+  active: number;
+  delayed: number;
+  /** Given up after every try. */
+  failed: number;
+  oldestDueSeconds: number;
+}

@@ -10,7 +10,7 @@
  */
 
 import type { Chain, TokenInfo } from '../domain/chain.ts';
-import type { Decline } from '../domain/decline.ts';
+import type { Closed, Decline } from '../domain/decline.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
@@ -28,10 +28,22 @@ export interface RouteVenue {
   /** Reads memory only; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * The price at the pinned blocks; equal asks get equal answers. A rejection, a late answer, or one that
-   * breaks a rule counts against the venue; too many suspend it for a while.
+   * Why it quotes nothing at all now, for the roster; undefined while it quotes. Reads memory only. The
+   * router goes by the answers of `quote` as well.
    */
-  quote(ask: RouteAsk): Promise<RouteQuote | Decline>;
+  standing?(): Closed | { declined: 'standby'; detail: string } | undefined;
+  /**
+   * The price at the pinned blocks; equal asks get equal answers. A rejection, a late answer, or one that
+   * breaks a rule counts against the venue; too many suspend it for a while. A `Decline` does not, nor does
+   * `Closed`.
+   */
+  quote(ask: RouteAsk): Promise<RouteQuote | Decline | Closed>;
+  /**
+   * Called with a quote that the taker is about to see, before it is sealed. true: the venue keeps what it
+   * takes to deliver until `validUntil`, whatever its other processes promise. false: it cannot any more, and
+   * the router drops the quote. Quotes that nobody sees are not promised.
+   */
+  promise?(promise: RoutePromise): Promise<boolean>;
   /**
    * For `solver` quotes. The order is final on its origin: fill these outputs from the quoted account.
    * Called repeatedly until the fills are seen, possibly by two workers and after any crash, so check the
@@ -108,7 +120,14 @@ type RouteExecution =
   /** The account whose fills count. `fees` are computed with gas 0n. */
   | { kind: 'solver'; account: Address };
 
-interface RouteDelivery {
+export interface RoutePromise {
+  ask: RouteAsk;
+  quote: RouteQuote;
+  /** Of the order. Of all orders with one nonce of a taker on a chain, at most one is accepted. */
+  nonce: bigint;
+}
+
+export interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
   /** Indices of the unfilled outputs. */

@@ -1,6 +1,6 @@
 /** The table from error code to HTTP status, and both error bodies. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { BaseError, RequestError, UpstreamError } from '../domain/errors.ts';
 import { EXAMPLE_ADDRESS, EXAMPLE_ASSET } from './wire.ts';
 

@@ -1,6 +1,6 @@
 /** JSON Schemas for the API documents: a zod schema with an `id` becomes a component, written once. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Schema } from './schema.ts';
 
 export interface JsonSchema {

@@ -1,6 +1,6 @@
 /** Schemas as the API documents need them, and their type, so that rooms above do not import zod. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type Schema<T = unknown> = z.ZodType<T>;
 

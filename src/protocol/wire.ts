@@ -1,6 +1,6 @@
 /** Shared wire spellings: strict in, canonical out. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHECKSUM_ADVICE, isMistyped } from '../domain/address.ts';
 import { isAmount } from '../domain/amount.ts';
 import { type AssetId, parseAssetId } from '../domain/asset.ts';

@@ -11,14 +11,18 @@ import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Screener } from '../ports/screening.ts';
 import type { Recovery } from '../ports/signer.ts';
+import type { AdminStore } from '../ports/stores/admin-store.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 import type { WebhookPoster } from '../ports/stores/webhooks.ts';
+import type { Tracer } from '../ports/tracer.ts';
 import type { Transactor } from '../ports/transactor.ts';
 
 export type Relayer = Pick<Transactor, 'healthy'>;
 
 export interface VenueDeps {
   store: VenueStore;
+  /** Owners and admins of workspaces issue and revoke keys. */
+  adminStore: AdminStore;
   bus: Bus;
   queue: Queue;
   chains: ReadonlyMap<number, ChainPort>;
@@ -37,4 +41,6 @@ export interface VenueDeps {
   random: Random;
   log: Log;
   metrics: Metrics;
+  /** Absent: no spans are recorded. */
+  tracer?: Tracer | undefined;
 }

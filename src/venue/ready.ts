@@ -1,5 +1,6 @@
 /** Why a process of the venue should get no traffic. */
 
+import type { ChainPort } from '../ports/chain.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 import type { VenueDeps } from './deps.ts';
 
@@ -15,12 +16,14 @@ export async function unready({
   const reasons: string[] = [];
   await store.ping().catch(() => reasons.push('the database does not answer'));
   for (const port of chains.values()) {
-    const staleMs = Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);
     const issue = port.healthIssue();
     if (issue) reasons.push(issue.note);
     if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
-    else if (clock.nowMs() - port.headSeenAtMs() > staleMs)
-      reasons.push(`the newest block of ${port.chain.slug} is old`);
+    else if (isStale(port, clock.nowMs())) reasons.push(`the newest block of ${port.chain.slug} is old`);
   }
   return reasons;
 }
+
+/** No new block for so long that the chain, or its endpoints, must be looked at. */
+export const isStale = (port: Pick<ChainPort, 'chain' | 'headSeenAtMs'>, nowMs: number): boolean =>
+  nowMs - port.headSeenAtMs() > Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);

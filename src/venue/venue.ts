@@ -30,7 +30,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, chains, clock } = deps;
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
-  const { answerTimes, rosterRecorder } = parts;
+  const { answerTimes, keyUses, rosterRecorder, shadowRequests } = parts;
   const { slots, liquidity, feeCap, relayFees, board, promisedOutputs, nonceGroups, unsubmitted } = parts;
   let cancelSweep = () => {};
 
@@ -38,7 +38,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
     if (times.length > 0) for (const each of [promisedOutputs, unsubmitted]) each.expire(Math.min(...times));
-    nonceGroups.expire(chainNow(clock, undefined));
+    for (const each of [nonceGroups, shadowRequests]) each.expire(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
 
@@ -54,7 +54,8 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
         [keyring, workspaces, roster, orderEvents, tail, relayFees].map((part) => part.start()),
       );
       await peers.start();
-      for (const part of [slots, liquidity, feeCap, board, answerTimes, rosterRecorder]) part.start();
+      for (const part of [slots, liquidity, feeCap, board, answerTimes, keyUses, rosterRecorder])
+        part.start();
       sweep();
     },
     async stop() {
@@ -63,7 +64,9 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
       // A restart is no change of the solvers that it disconnects.
       await rosterRecorder.stop();
       await Promise.all(
-        [keyring, workspaces, roster, orderEvents, tail, peers, answerTimes].map((part) => part.stop()),
+        [keyring, workspaces, roster, orderEvents, tail, peers, answerTimes, keyUses].map((part) =>
+          part.stop(),
+        ),
       );
     },
   };

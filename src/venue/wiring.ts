@@ -9,11 +9,13 @@ import { createSlotLimiter } from './access/slot-limiter.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
 import { createPromisedOutputs } from './quoting/promised-outputs.ts';
+import { createShadowRequests } from './solvers/shadow-requests.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { createFanOut } from './quoting/fan-out.ts';
 import { createFeeCap } from './quoting/fee-cap.ts';
 import { createRelayFees } from './quoting/relay-fee.ts';
 import { createAccessGate } from './access/gate.ts';
+import { createKeyUses } from './access/key-uses.ts';
 import { createKeyring } from './access/keys.ts';
 import { createLevelsBoard } from './market/levels-board.ts';
 import { createSolverLevels } from './market/levels.ts';
@@ -59,6 +61,7 @@ import { createSubmitter } from './orders/submit.ts';
 import { createTradeHistory } from './trades/history.ts';
 import { createTickets } from './access/tickets.ts';
 import { createWorkspaces } from './access/workspaces.ts';
+import { createWorkspaceKeys } from './admin/workspace-keys.ts';
 import { createWebhooks } from './webhooks/endpoints.ts';
 import { WEBHOOKS } from './webhooks/options.ts';
 import { createRosterRecorder } from './webhooks/roster-recorder.ts';
@@ -84,6 +87,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const prices = createPrices(ports.reference);
   const feeCap = createFeeCap(ports);
   const keyring = createKeyring(ports);
+  const keyUses = createKeyUses(ports);
   const workspaces = createWorkspaces({ ...ports, feeCap });
   const slots = createSlotLimiter(ports, admission);
   const chainBulkhead = createBulkhead<number>(
@@ -92,7 +96,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   );
   const socketOptions = { ...SOCKETS, ...options.sockets };
   const tickets = createTickets(ports, socketOptions);
-  const gate = createAccessGate({ ...ports, peers, keyring, tickets, slots }, rates);
+  const gate = createAccessGate({ ...ports, peers, keyring, keyUses, tickets, slots }, rates);
 
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
   const roster = createRoster({ ...ports, peers, corridors }, breaker);
@@ -112,6 +116,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const responder = createQuoteResponder(ports);
   const sandbox = { ...SANDBOX, ...options.sandbox };
   const scenarios = createScenarios(ports, sandbox);
+  const shadowRequests = createShadowRequests({ roster }, fanOutOptions);
   const reserved = [...sandbox.unfilled, ...sandbox.faded];
   const source = createRfqSource(
     {
@@ -123,6 +128,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       promisedOutputs,
       nonceGroups,
       unsubmitted,
+      shadowRequests,
       prices,
       reserved,
     },
@@ -145,7 +151,10 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
   );
   const routePreflighter = createRoutePreflighter({ ...ports, base: preflighter, router, sealing });
-  const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
+  const routeRoster = createRouteRoster({
+    ...{ routeVenues, router, chains: networks, clock },
+    followed: ports.chains,
+  });
 
   const firmness = createFirmness(ports);
   const history = createTradeHistory({ ...ports, chains: networks, venues: venuesById, screening });
@@ -156,9 +165,11 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     const group = nonceGroupOf(originChainId, order.user, order.nonce);
     openQuotes.close(keyId, group);
     unsubmitted.submitted(group);
+    shadowRequests.accepted({ originChainId, order });
   });
   const vault = createVault(options.webhookKeys ?? []);
   const webhooks = createWebhooks({ ...ports, vault }, { ...WEBHOOKS, ...options.webhooks });
+  const workspaceKeys = createWorkspaceKeys(ports);
   const rosterRecorder = createRosterRecorder({ ...ports, store: ports.store.webhooks, roster });
   const tail = createEventTail(ports);
   const orders = createOrderStream({ ...ports, tail, chains: networks });
@@ -188,6 +199,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       routeRoster,
     },
     ...{ tickets, history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
-    ...{ webhooks, rosterRecorder },
+    ...{ webhooks, workspaceKeys, keyUses, rosterRecorder, shadowRequests },
   };
 }

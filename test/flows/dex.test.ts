@@ -108,6 +108,7 @@ function signed(request: RouteAsk, quote: RouteQuote) {
     nonce: BigInt(random32()),
     platformFeeBps: FEE_BPS,
     relayFee: relayFee(gas),
+    landingMarginSeconds: chain.chain.landingMarginSeconds,
     quote,
   });
   const { funding } = fund(chain, taker, order, 'eip3009');

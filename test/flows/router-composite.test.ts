@@ -191,6 +191,20 @@ describe('RFQ across the corridor, then a pool', () => {
         ],
       });
     }
+    const exported = async (format: string) =>
+      (await w.v.call('GET', `/api/v1/workspaces/w1/trades/export?format=${format}`, { key: admin })).text;
+    const [head = '', ...rows] = (await exported('csv')).split('\r\n');
+    expect(head).toMatch(/,legs$/);
+    const lines = (await exported('ndjson')).split('\n').filter((line) => line !== '');
+    for (const id of [parentId, childId]) {
+      expect(rows.find((row) => row.startsWith(id))).toMatch(/,rfq:lp-1 > dex:uniswap-v2$/);
+      expect(JSON.parse(lines.find((line) => line.includes(id)) ?? '{}')).toMatchObject({
+        legs: [
+          { kind: 'rfq', solverId: 'lp-1' },
+          { kind: 'dex', solverId: 'uniswap-v2' },
+        ],
+      });
+    }
     // The first leg's fees are in its own two assets, priced as those.
     const { tokens } = w.b.deployment;
     const token = tokens.find((one) => w.asset(w.b, one) === (middle['asset'] as unknown)) as TokenInfo;

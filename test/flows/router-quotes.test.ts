@@ -8,6 +8,7 @@ import { zRouterCandidate, zRouterQuoteResponse } from '../../src/protocol/api/r
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 import { signPlan } from '../support/taker.ts';
+import type { RoutePromise, RouteVenue } from '../../src/ports/route-venue.ts';
 import type { TestAccount } from '../support/devnet.ts';
 import { type Json, until } from '../support/venue.ts';
 
@@ -22,13 +23,23 @@ let lpGives = 9_990n;
 let lpSilent = false;
 /** It buys the third token, for too much. */
 let lpBuysThird = false;
+/** What the pools were asked to keep, and whether they do. */
+let asked: RoutePromise[] = [];
+let keeps: NonNullable<RouteVenue['promise']> = async () => true;
+const promising = (venue: RouteVenue): RouteVenue => ({
+  ...venue,
+  promise(promise) {
+    asked.push(promise);
+    return keeps(promise);
+  },
+});
 
 beforeAll(async () => {
   w = await startRouterWorld(
     { chainIds: [31_421], moreTokens: 1, router: { maxMiddles: 2 } },
     async ([a]) => {
       dex = await startDex(a);
-      return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
+      return [dex.venue('constant_product'), promising(dex.venue('concentrated', { toleranceBps: 20 }))];
     },
   );
   [usdc, weth] = [w.asset(w.a, w.a.usdc), w.asset(w.a, w.a.weth)];
@@ -55,6 +66,38 @@ const ask = (body: object = {}) => ({
 });
 const outputOf = (candidate: Json) =>
   BigInt(candidate['preview']?.['outputs']?.[0]?.['amount'] as unknown as string);
+
+describe('what a venue has to keep', () => {
+  test('only what the taker sees is promised, under the nonce of its order', async () => {
+    asked = [];
+    const quotes = await w.candidates(ask());
+    expect(asked).toHaveLength(1);
+    const seen = quotes.find((quote) => (quote['solverId'] as string) === 'uniswap-v3') as Json;
+    expect(asked[0]?.nonce.toString()).toBe(seen['order']?.['payload']?.['message']?.['nonce']);
+    expect(asked[0]?.quote.outputAmount).toBe(outputOf(seen));
+    asked = [];
+    const [best] = await w.candidates(
+      ask({ maxCandidates: 1, solvers: { include: ['lp-1', 'uniswap-v3'] } }),
+    );
+    expect(asked).toHaveLength(best?.['solverId'] === ('uniswap-v3' as unknown as Json) ? 1 : 0);
+  });
+
+  test.each([
+    ['does not keep it', async () => false],
+    ['fails', () => Promise.reject(new Error('its database is down'))],
+  ])('a venue that %s: the next best stands in', async (_, answer) => {
+    keeps = answer;
+    try {
+      const [best, ...others] = await w.candidates(ask({ maxCandidates: 1 }));
+      expect(best?.['solverId']).not.toBe('uniswap-v3');
+      expect(others).toEqual([]);
+      const alone = await w.quotes(ask({ solvers: { include: ['uniswap-v3'] } }));
+      expect(alone.json['productUnavailable']).toMatchObject({ code: 'no_quotes' });
+    } finally {
+      keeps = async () => true;
+    }
+  });
+});
 
 describe('one intent, every source', () => {
   test('RFQ and both kinds of pool, best first, in the router shape', async () => {
@@ -259,7 +302,12 @@ describe('one intent, every source', () => {
         dependsOn: [0],
       },
     ]);
-    expect((two['warnings'] as unknown as Json[]).map(({ code }) => code)).toContain(1007);
+    expect(two['warnings']).toContainEqual({
+      code: 1007,
+      message: expect.stringMatching(
+        /^Only leg 0 \(rfq, [\w-]+\) is firm\. Leg 1 \(dex, [\w-]+\) is an estimate/,
+      ),
+    });
     // Its order delivers the middle asset to the taker itself.
     expect(two['order']?.['payload']?.['message']?.['outputs']?.[0]?.['recipient']).toBe(
       `0x${'0'.repeat(24)}${taker.address.slice(2)}`,

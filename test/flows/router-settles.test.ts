@@ -4,9 +4,10 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { secondsToFinalUp } from '../../src/domain/chain.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
-import { createTestBridge } from '../support/bridge.ts';
+import { fillFloat, startTestBridge, type TestBridge } from '../support/bridge.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
@@ -16,6 +17,7 @@ let w: RouterWorld;
 let dex: TestDex;
 let usdc: string;
 let weth: string;
+let honestBridge: TestBridge;
 let bridge: RouteVenue;
 let bridgeWorks = true;
 const bridgeAccount = account(9_900);
@@ -26,13 +28,16 @@ beforeAll(async () => {
       chainIds: [31_425, 31_426],
       moreTokens: 1,
       landingMarginSeconds: 8,
+      finality: [{ aboveUsd: 20_000, depth: 40 }],
       router: { maxMiddles: 0, timeoutMs: 3_000 },
     },
-    async ([a, b]) => {
+    async ([a, b], db) => {
       dex = await startDex(a);
       for (const chain of [a, b]) await chain.fund(bridgeAccount.address);
-      await b.deposit(bridgeAccount.address, b.usdc.address, 50_000_000_000n);
-      const honest = createTestBridge({ account: bridgeAccount, chains: [a, b], validSeconds: 30 });
+      await fillFloat(b, bridgeAccount, 50_000_000_000n);
+      const options = { validSeconds: 30 };
+      honestBridge = await startTestBridge({ account: bridgeAccount, chains: [a, b], db, options });
+      const honest = honestBridge.venue;
       bridge = {
         ...honest,
         deliver: async (delivery) =>
@@ -47,7 +52,10 @@ beforeAll(async () => {
   );
   [usdc, weth] = [w.asset(w.a, w.a.usdc), w.asset(w.a, w.a.weth)];
 });
-afterAll(() => w.stop());
+afterAll(async () => {
+  await honestBridge.stop();
+  await w.stop();
+});
 
 const ask = (taker: TestAccount, via: string, change: object = {}) => ({
   taker: taker.address,
@@ -179,11 +187,34 @@ test('a bridge: opened, delivered from its own account, proven, and paid like an
     composite: { executionModel: 'atomic', legs: [{ kind: 'bridge', solverId: 'test-bridge' }] },
   });
   const got = await w.held(taker, w.b, w.b.usdc);
+  expect(candidate['warnings']).toContainEqual({
+    code: 1009,
+    message: expect.stringMatching(
+      /^Leg 0 \(bridge, test-bridge\) has a fixed amount, but .* is refunded from /,
+    ),
+  });
   const credit = await w.a.port.ledgerBalance(bridgeAccount.address, w.a.usdc.address);
   const orderId = await w.submit(taker, candidate);
   await w.reaches(orderId, 'settled');
   expect((await w.held(taker, w.b, w.b.usdc)) - got).toBe(shown(candidate, 'outputs'));
   expect(await w.a.port.ledgerBalance(bridgeAccount.address, w.a.usdc.address)).toBeGreaterThan(credit);
+});
+
+test('a bridge: an order of a value that is final later has that much longer to be filled', async () => {
+  const taker = await w.taker();
+  const secondsFor = async (whole: bigint) => {
+    const candidate = await best({
+      ...ask(taker, 'test-bridge', { output: { asset: w.asset(w.b, w.b.usdc) } }),
+      input: { asset: usdc, amount: (whole * 1_000_000n).toString() },
+    });
+    const fillDeadline = candidate['order']?.['payload']?.['message']?.['fillDeadline'];
+    return Number(fillDeadline) - Number(candidate['validUntil']);
+  };
+  const { chain } = w.a;
+  expect(await secondsFor(1_000n)).toBe(chain.landingMarginSeconds);
+  const longer = secondsToFinalUp(chain, 25_000) - secondsToFinalUp(chain, 1_000);
+  expect(longer).toBeGreaterThan(0);
+  expect(await secondsFor(25_000n)).toBe(chain.landingMarginSeconds + longer);
 });
 
 test('a bridge that is down: asked again, then the input is refunded', async () => {

@@ -600,7 +600,7 @@ describe('the export', () => {
       expect(headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
       const [head = [], ...rows] = parseCsv(text);
       expect(head.join(',')).toBe(
-        'orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail',
+        'orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail,legs',
       );
       const list = await everything(query === '' ? '' : `&${query.slice(1)}`);
       expect(rows).toHaveLength(list.length);
@@ -648,7 +648,11 @@ describe('the export', () => {
       const { text, headers } = await exported(`?format=ndjson${query}`, key);
       expect(headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
       expect(headers.get('content-disposition')).toBe('attachment; filename="trades.ndjson"');
-      expect(lines(text)).toEqual(await everything(query, key));
+      // Each line also names its legs.
+      expect(lines(text).map((line) => ({ ...(line as object), legs: undefined }))).toEqual(
+        await everything(query, key),
+      );
+      for (const line of lines(text)) expect(zTradeLine.strict().parse(line)).toHaveProperty('legs');
     }
   });
 
@@ -659,7 +663,7 @@ describe('the export', () => {
     const created = await sync('createdAfter=c0');
     const changed = await sync('updatedAfter=u0');
     for (const read of [created, changed])
-      expect(read.map((line) => ({ ...line, cursor: undefined })).sort(byId)).toEqual(
+      expect(read.map((line) => ({ ...line, legs: undefined, cursor: undefined })).sort(byId)).toEqual(
         all.map((item) => ({ ...item, cursor: undefined })).sort(byId),
       );
     // Breaking off anywhere loses nothing.
@@ -846,7 +850,7 @@ test('any text survives a cell, with only the guard added', async () => {
           }),
         );
         expect(more).toEqual([]);
-        expect(cells).toHaveLength(26);
+        expect(cells).toHaveLength(27);
         expect(cells?.[11]).toBe(guarded(name));
       },
     ),

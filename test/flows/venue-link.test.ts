@@ -856,6 +856,56 @@ describe('joining and leaving', () => {
     await Promise.all([winner.stop(), loser.stop()]);
   });
 
+  test('a shadow of a solver sees its requests and their outcome, and whatever it says counts nowhere', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), {
+      inventory: 1_000n,
+    });
+    const chains = [v.chain.chain];
+    const common = { corridors: ['chain1-chain1'], chains, apiKey: solver.apiKey, id: solver.id };
+    const shadow = await startSolver(v.url, {
+      ...{ ...common, lp: solver.lp.address, operator: solver.operator, shadow: true },
+      answer: (rfq, make) => make.quote(rfq, { output: fair(rfq) * 2n }),
+    });
+    const entry = () => v.venue.roster.entry(solver.id) ?? expect.fail('no entry');
+    await until(() => entry().shadows.length > 0);
+    expect(await roster(solver.id)).toMatchObject({ status: 'active', eligibilityNote: null });
+
+    const taker = account(5_007);
+    await v.chain.fund(taker.address, 10_000n);
+    const [quote] = (await ask(only(solver.id), taker)).json['quotes'] as unknown as [Json];
+    const { rfqId } = await shadow.next('rfq');
+    await until(() => shadow.said.some(({ type }) => type === 'quote'));
+    const plan = (
+      await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })
+    ).json;
+    const { status } = await v.call('POST', '/api/v1/rfq/orders', {
+      key,
+      body: await signPlan(taker, quote, plan),
+    });
+    expect(status).toBe(200);
+    const outputAmount = ((BigInt(1_000_000_000) * 10n ** 12n) / 2_600n).toString();
+    expect(await shadow.next('outcome')).toEqual({
+      ...{ type: 'outcome', rfqId, inputAmount: '1000000000', outputAmount },
+    });
+    await solver.next('award');
+    expect(shadow.received.map(({ type }) => type)).not.toContain('award');
+
+    // The solver goes; its shadow stays, and is no reason to ask.
+    await solver.stop();
+    await until(() => entry().status === 'standby');
+    expect(await roster(solver.id)).toMatchObject({
+      status: 'standby',
+      eligibilityNote: 'shadow: prices requests and signs nothing',
+    });
+    expect((await ask(only(solver.id), taker)).json).toMatchObject({
+      quotes: [],
+      productUnavailable: { code: 'no_eligible_solver' },
+    });
+    expect(entry().breaker.openUntil(Date.now())).toBeUndefined();
+    await shadow.stop();
+    await until(() => entry().status === 'offline');
+  });
+
   test('a connection whose hello is late, repeated or missing is closed', async () => {
     const solver = await v.solver(n++, () => undefined, { inventory: 0n });
     const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
+import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { createDenyList, type DenyList } from '../../src/adapters/screening/deny-list.ts';
 import { createProvider } from '../../src/adapters/screening/provider.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -28,6 +29,7 @@ let v: TestVenue;
 let folder: string;
 let denyList: DenyList;
 let key: string;
+const metrics = createMetrics();
 let usdc: string;
 let weth: string;
 
@@ -81,7 +83,7 @@ beforeAll(async () => {
       onFailure: 'closed',
     },
   );
-  v = await startTestVenue({ screeners: [denyList, acme] });
+  v = await startTestVenue({ screeners: [denyList, acme], metrics });
   key = await v.key('service');
   usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
@@ -103,6 +105,12 @@ afterAll(async () => {
   }
   await rm(folder, { recursive: true });
 });
+
+/** Quote requests that the venue answered with a 5xx status, by its metrics. */
+async function quotesFailed(): Promise<number> {
+  const [, count] = /^firmquote_venue_failed_total\{rate="quote"\} (\d+)$/m.exec(await metrics.text()) ?? [];
+  return Number(count);
+}
 
 let people = 6_000;
 async function fundedTaker(): Promise<TestAccount> {
@@ -220,10 +228,13 @@ describe('screening', () => {
     expect((await ask(known.address)).status).toBe(200);
     service = 'down';
     expect((await ask(known.address)).status).toBe(200);
+    const failures = await quotesFailed();
     const unanswered = await ask(stranger.address);
     expect([unanswered.status, unanswered.json['error']?.['code']]).toEqual([503, 'unavailable']);
     expect(unanswered.headers.get('retry-after')).not.toBeNull();
     expect((await ask(listed.address)).status).toBe(422);
+    // The objective of availability counts what the venue could not answer, and not what it refused.
+    await expect.poll(quotesFailed).toBe(failures + 1);
   });
 });
 

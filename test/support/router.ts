@@ -4,6 +4,7 @@
  */
 
 import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
+import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { assetId } from '../../src/domain/asset.ts';
@@ -55,13 +56,13 @@ let accounts = 9_000;
 
 export async function startRouterWorld(
   options: Partial<VenueOptions> & Omit<Surroundings, 'routeVenues'>,
-  routeVenues: (chains: readonly [TestChain, TestChain]) => Promise<RouteVenue[]>,
+  routeVenues: (chains: readonly [TestChain, TestChain], db: Database) => Promise<RouteVenue[]>,
 ): Promise<RouterWorld> {
   let made: RouteVenue[] = [];
   const v = await startTestVenue({
     ...options,
-    async routeVenues(chains) {
-      made = await routeVenues([chains[0] as TestChain, (chains[1] ?? chains[0]) as TestChain]);
+    async routeVenues(chains, db) {
+      made = await routeVenues([chains[0] as TestChain, (chains[1] ?? chains[0]) as TestChain], db);
       return made;
     },
   });

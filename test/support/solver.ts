@@ -41,6 +41,8 @@ export interface SolverSpec {
   /** What to answer a slice with; the default signs it. */
   slice?: (slice: SliceRequest, make: Maker) => FromSolver | undefined;
   status?: 'active' | 'standby';
+  /** Only looks on: proves nothing. */
+  shadow?: boolean;
   /** Chain time: a chain that mines on demand runs ahead of the wall. */
   now?: () => number;
   /** The local address of its links. */
@@ -198,7 +200,7 @@ async function openLine(
       if (message.type === 'ping') say({ type: 'pong' });
       if (message.type === 'refused') reject(new Error(`refused: ${message.code}`));
       if (message.type === 'challenge') {
-        const accounts = spec.chains.map(({ id, escrow }) => ({
+        const accounts = (spec.shadow === true ? [] : spec.chains).map(({ id, escrow }) => ({
           chainId: id,
           account: spec.lp,
           operator: spec.operator.address,
@@ -215,6 +217,7 @@ async function openLine(
           solverId: spec.id,
           kind: 'lp',
           name: spec.id,
+          ...(spec.shadow === true && { shadow: true as const }),
           accounts,
           corridors: spec.corridors,
           maxInFlight: 1_000,

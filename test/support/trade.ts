@@ -13,6 +13,7 @@ import {
   type Funding,
   permit2LockDigest,
 } from '../../src/settlement/funding.ts';
+import { fillCall } from '../../src/settlement/call.ts';
 import type { TestAccount, TestChain } from './devnet.ts';
 
 export interface TradeTerms {
@@ -161,4 +162,19 @@ export function makeTrade(terms: TradeTerms): NewOrder {
     travelRule: null,
     createdAtMs: Date.now(),
   };
+}
+
+/** Empties the ledger balance of USDC by the fastest way there is: a fill of nobody's order, to itself. */
+export async function drainUsdc({ chain, port, usdc, send }: TestChain, owner: Address): Promise<void> {
+  const output = {
+    oracle: addressToBytes32(chain.oracle),
+    settler: addressToBytes32(chain.escrow),
+    chainId: BigInt(chain.id),
+    token: addressToBytes32(usdc.address),
+    amount: await port.ledgerBalance(owner, usdc.address),
+    recipient: addressToBytes32(owner),
+    callbackData: '0x',
+    context: '0x',
+  } as const;
+  await send(owner, chain.escrow, fillCall(random32(), output, 0xffff_ffff, owner));
 }

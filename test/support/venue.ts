@@ -10,6 +10,7 @@ import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
+import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -121,8 +122,8 @@ export interface Surroundings {
   postgres?: TestPostgres;
   /** What the venue sees of a chain: the real one, or a slower or failing one. */
   seen?: (port: ChainPort) => ChainPort;
-  /** Called once the chains run. */
-  routeVenues?: (chains: readonly TestChain[]) => Promise<RouteVenue[]>;
+  /** Called once the chains and the database run. */
+  routeVenues?: (chains: readonly TestChain[], db: Database) => Promise<RouteVenue[]>;
   /** Receives the venue's log. */
   log?: Log;
   metrics?: Metrics;
@@ -190,6 +191,7 @@ async function assemble(
   const woken: string[] = [];
   const deps: VenueDeps = {
     store,
+    adminStore: createAdminStore(db),
     bus,
     queue: openQueue?.(db.url) ?? {
       wake: async (_topic, id) => void woken.push(id),
@@ -197,7 +199,7 @@ async function assemble(
       close: async () => {},
     },
     chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
-    routeVenues: await routeVenues(devnet.chains),
+    routeVenues: await routeVenues(devnet.chains, db),
     relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
     reference,
     screeners,
@@ -226,7 +228,7 @@ async function assemble(
     },
   };
   async function open(
-    own: Partial<Pick<VenueDeps, 'store' | 'bus'>> = {},
+    own: Partial<Pick<VenueDeps, 'store' | 'adminStore' | 'bus'>> = {},
     change: Partial<VenueOptions> = {},
   ) {
     const venue = createVenue({ ...deps, ...own }, { ...venueOptions, ...change });
@@ -245,7 +247,10 @@ async function assemble(
   ): Promise<Replica> {
     const ownDb = connectDatabase({ url: db.url, schema: db.schema, log, ...over });
     const ownBus = createPostgresBus(ownDb, log);
-    const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
+    const other = await open(
+      { store: createVenueStore(ownDb), adminStore: createAdminStore(ownDb), bus: ownBus },
+      change,
+    );
     return {
       url: other.http.url,
       venue: other.venue,

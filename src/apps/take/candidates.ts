@@ -9,6 +9,7 @@ import {
   type QuoteAnswer,
   ranked,
 } from '../../client/client.ts';
+import type { RouterCandidate } from '../../protocol/api/router.ts';
 import { formatUnits, isAmount } from '../../domain/amount.ts';
 import { CUT_NOTE, shortUnits, table } from '../cli/table.ts';
 import type { TakerToken } from './assets.ts';
@@ -72,7 +73,8 @@ export function explainCandidates(
       ];
     }),
   );
-  const notes = rows.flatMap(({ candidate: { warnings = [] }, refusal }, index) => [
+  const notes = rows.flatMap(({ candidate: { warnings = [], ...candidate }, refusal }, index) => [
+    ...legLines(candidate as Partial<RouterCandidate>).map((line) => `  ${index + 1}: ${line}`),
     ...warnings.map(({ code, message }) => `  ${index + 1}: warning ${code}: ${message}`),
     ...(refusal ? [`  ${index + 1}: refused, ${refusal.code}: ${refusal.message}`] : []),
   ]);
@@ -91,6 +93,16 @@ export function explainCandidates(
     ...notes,
     ...(lines.some((line) => line.includes('…')) ? [CUT_NOTE] : []),
   );
+}
+
+/** One line for each leg of a candidate with several, as the venue claims them. */
+export function legLines({ composite }: Pick<RouterCandidate, 'composite'>): string[] {
+  const legs = composite?.legs ?? [];
+  if (legs.length < 2) return [];
+  return legs.map(({ index, kind, solverId, chainId, input, output, eta }) => {
+    const least = output.minimumAmount === null ? 'no minimum yet' : `at least ${output.minimumAmount}`;
+    return `leg ${index}: ${kind}, ${solverId}, chain ${chainId}: ${input.amount} of ${input.asset} to ${output.amount} (${least}) of ${output.asset}${eta === null ? '' : `, ${eta} s`}`;
+  });
 }
 
 /** Without the signed payload, which is long. */

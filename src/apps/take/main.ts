@@ -15,7 +15,7 @@ import {
 import { formatTokens } from '../../domain/amount.ts';
 import { parseAssetId } from '../../domain/asset.ts';
 import { isBytes32 } from '../../domain/hex.ts';
-import { STAGE_MEANINGS } from '../../protocol/api/status.ts';
+import { STAGE_MEANINGS } from '../../protocol/api/stages.ts';
 import type { Signer } from '../../ports/signer.ts';
 import { readSecretFile, withoutLineEnd } from '../../adapters/keystore/file.ts';
 import { badRequest } from '../bad-request.ts';

@@ -6,11 +6,17 @@ import { zVenueConfig } from './config.ts';
 
 const example = new URL('../../../config/venue.example.json', import.meta.url).pathname;
 
+const exampleJson = async () => (await readJson(example)) as { chains: object[] };
+
 async function problemsOf(minBond: Record<string, string>, quoteBond: string | null) {
-  const json = (await readJson(example)) as { chains: object[] };
+  const json = await exampleJson();
   const [first] = json.chains;
+  return problemsWith({ ...json, chains: [{ ...first, quoteBond }], roster: { minBond } });
+}
+
+function problemsWith(json: object): readonly string[] {
   try {
-    parseConfig(zVenueConfig, { ...json, chains: [{ ...first, quoteBond }], roster: { minBond } }, {});
+    parseConfig(zVenueConfig, json, {});
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
@@ -30,4 +36,26 @@ test('a bond is demanded in a token of a chain that has a bond contract', async 
 
 test.each(['-1', '1e3', '', '1.', '0x10'])('"%s" is no amount of a bond', async (amount) => {
   expect(await problemsOf({ USDC: amount }, AT)).not.toEqual([]);
+});
+
+test('an issuer: a module for a peg and for nothing else, each pair of a chain once', async () => {
+  const [token, other, psm] = [1, 2, 3].map((n) => `0x${String(n).repeat(40)}`) as [string, string, string];
+  const json = await exampleJson();
+  const problems = (kind: string, ...products: readonly object[]) =>
+    problemsWith({
+      ...json,
+      issuers: [{ id: 'one', name: 'One', kind, places: [{ chainId: 8453, filler: psm, products }] }],
+    });
+  const pair = { tokens: [token, other] };
+  expect(problems('vault', pair)).toEqual([]);
+  expect(problems('peg', { ...pair, psm })).toEqual([]);
+  expect(problems('peg', pair)).toEqual([expect.stringContaining('psm: must be given')]);
+  expect(problems('wrap', { ...pair, psm })).toEqual([expect.stringContaining('only a peg has a module')]);
+  expect(problems('vault', { tokens: [token, token] })).toEqual([
+    expect.stringContaining('must be two different tokens'),
+  ]);
+  expect(problems('vault', pair, { tokens: [other, token] })).toEqual([
+    expect.stringContaining('must be a pair that no other product has'),
+  ]);
+  expect(problems('vault', { ...pair, gas: 1 })).toEqual([expect.stringContaining('gas')]);
 });

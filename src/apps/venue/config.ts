@@ -27,10 +27,14 @@ import {
   zLogSection,
   zSecretSource,
   zSecretsSection,
+  zTracing,
   zSection,
   zSecretText,
 } from '../config/parts.ts';
+import { zBridges } from './bridges.ts';
 import { zDexes } from './dex.ts';
+import { zIssuers } from './issuers.ts';
+import { zPartners } from './partners.ts';
 
 /** What the HTTP server can compile; it would only throw at start. */
 const zProxyAddress = z.string().refine((text) => {
@@ -110,6 +114,19 @@ const zVenueFields = z.strictObject({
     drainMs: z.int().min(0).max(2_000).default(0),
     /** Of web pages that may call the API and open streams. */
     origins: z.array(zOrigin).default([]),
+    /** Pages for people of workspaces, at http://<host>:<port>/console/. null: none. */
+    console: z
+      .strictObject({
+        /**
+         * A node of each chain by its id, which the pages of takers read. It must answer web pages (CORS),
+         * and anyone can see its address. A chain without one is read through the taker's wallet.
+         */
+        rpcUrls: z
+          .record(z.string().regex(/^[1-9][0-9]{0,15}$/, 'must be the id of a chain'), z.url())
+          .default({}),
+      })
+      .nullable()
+      .default(null),
   }),
   ops: zServer(9100),
   admin: zSection({
@@ -121,8 +138,11 @@ const zVenueFields = z.strictObject({
       .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
       .default([]),
     requestsPerSecond: z.number().positive().default(20),
+    /** Pages for administrators, at http://<host>:<port>/console/. They need an admin key. */
+    console: z.boolean().default(false),
   }),
   log: zLogSection,
+  tracing: zTracing,
   secrets: zSecretsSection,
   database: zDatabase('firmquote_venue'),
   queue: zSection({
@@ -149,6 +169,8 @@ const zVenueFields = z.strictObject({
     webhooks: z
       .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,16}$/), secret: zSecretSource }))
       .default([]),
+    /** Ed25519 keys in PEM. Each signs what the venue asks its partners: two while one is replaced. */
+    partners: z.array(zSecretSource).max(2).default([]),
   }),
   chains: zChains(zVenueChain),
   listedChains: z
@@ -243,6 +265,10 @@ const zVenueFields = z.strictObject({
     maxMiddles: z.int().min(0).max(8).default(ROUTER.maxMiddles),
   }),
   dex: zDexes,
+  issuers: zIssuers,
+  bridges: zBridges,
+  /** Off-chain liquidity over HTTP: docs/venue/route-partners.md. */
+  partners: zPartners,
   rates: zSection({
     quotesPerSecond: z.number().positive().default(RATES.quotesPerSecond),
     submitsPerSecond: z.number().positive().default(RATES.submitsPerSecond),

@@ -7,6 +7,18 @@ import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { badConfig } from '../bad-request.ts';
 
+/** Options of each venue whose orders settle in one transaction. */
+export const venueOnChain = {
+  /** Public, and stored in every order filled through it: never reuse an id. */
+  id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
+  name: z.string().min(1).max(80),
+  /** A larger move against the taker blocks the order. */
+  toleranceBps: z.int().min(0).max(1_000).default(10),
+  validSeconds: z.int().min(1).max(600).default(30),
+  timeoutMs: z.int().min(50).default(500),
+  maxInFlight: z.int().min(1).default(500),
+};
+
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
   /**
@@ -17,9 +29,7 @@ const zPool = z.strictObject({
 
 const zDex = z
   .strictObject({
-    /** Public, and stored in every order filled through it: never reuse an id. */
-    id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
-    name: z.string().min(1).max(80),
+    ...venueOnChain,
     /** constant_product: Uniswap v2 and forks with its fee of 0.3 %. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
     /**
@@ -36,12 +46,7 @@ const zDex = z
         }),
       )
       .min(1),
-    /** A larger move against the taker blocks the order. */
-    toleranceBps: z.int().min(0).max(1_000).default(10),
     maxMoveBps: z.int().min(1).max(9_000).default(1_000),
-    validSeconds: z.int().min(1).max(600).default(30),
-    timeoutMs: z.int().min(50).default(500),
-    maxInFlight: z.int().min(1).default(500),
   })
   .superRefine(({ kind, places }, context) => {
     places.forEach(({ pools }, place) =>
@@ -93,18 +98,28 @@ export function openDexVenues(
         id,
         name,
         kind,
-        places: places.map(({ chainId, ...place }) => {
-          const chain = chains.get(chainId);
-          if (!chain)
-            throw badConfig(
-              `The DEX "${id}" has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`,
-            );
-          return { ...place, chain };
-        }),
+        places: places.map(({ chainId, ...place }) => ({
+          ...place,
+          chain: chainOfPlace(chains, chainId, `DEX "${id}"`),
+        })),
         toleranceBps,
         maxMoveBps,
         validSeconds,
         limits: { timeoutMs, maxInFlight },
       }),
   );
+}
+
+/** Throws `RequestError` when the chain is not configured. */
+export function chainOfPlace(
+  chains: ReadonlyMap<number, ChainPort>,
+  chainId: number,
+  venue: string,
+): ChainPort {
+  const chain = chains.get(chainId);
+  if (!chain)
+    throw badConfig(
+      `The ${venue} has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`,
+    );
+  return chain;
 }

@@ -9,12 +9,15 @@ import type { Outbound } from '../../adapters/outbound/request.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
+import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
+import { createFloatStore } from '../../adapters/postgres/venue/float-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { openSecret, type SecretContext } from '../keys.ts';
 import { addressOfKey, openSigner } from '../signers.ts';
+import { createOperations } from '../../venue/admin/operations.ts';
 import { createOrderAdvancer } from '../../venue/orders/advance/advancer.ts';
 import { createUpkeep } from '../../venue/trades/history-upkeep.ts';
 import { createWithdrawals } from '../../venue/orders/advance/withdrawals.ts';
@@ -30,13 +33,15 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Reference } from '../../ports/reference.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
-import type { Queue } from '../../ports/queue.ts';
+import type { Queue, QueueDepth } from '../../ports/queue.ts';
 import type { Signer } from '../../ports/signer.ts';
+import type { Tracer } from '../../ports/tracer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
 import type { WebhookPoster } from '../../ports/stores/webhooks.ts';
 import type { KeySource } from '../config/parts.ts';
+import type { RatesView } from '../../protocol/admin/operations.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
@@ -45,12 +50,17 @@ import { type Life, liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs, watchAttesters } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { startRetention } from '../retention.ts';
+import { openTracing } from '../tracing.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
 import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { openAdmin } from './admin.ts';
+import { type OpenedBridge, openBridgeVenues } from './bridges.ts';
+import { consolePages } from './console.ts';
 import { openDexVenues } from './dex.ts';
+import { openIssuerVenues } from './issuers.ts';
+import { openPartnerVenues } from './partners.ts';
 import { createReference, wantedPrices } from './reference.ts';
-import { watchRelayers } from './relayer.ts';
+import { relayerGas, watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { openPoster, readWebhookKeys, startWebhooks } from './webhooks.ts';
 import { seed } from './seed.ts';
@@ -83,7 +93,7 @@ export async function runVenue(
     const db = await openDatabase(
       config.database,
       { schema: VENUE_SCHEMA, migrations: VENUE_TABLES },
-      { life, log, secrets },
+      { life, log, metrics, secrets },
     );
     const made = {
       store: createVenueStore(db),
@@ -92,7 +102,7 @@ export async function runVenue(
     };
     await seed(made.store, config, log);
     life.onStop('event bus', () => made.bus.close());
-    const wakeUps = openQueue(config.queue, db, { log, secrets });
+    const wakeUps = openQueue(config.queue, db, { log, metrics, secrets });
     life.onStop('queue', () => wakeUps.close());
     const ground = wrap({
       ...made,
@@ -119,8 +129,17 @@ export async function runVenue(
     );
     reference.start();
     life.onStop('reference prices', () => reference.stop());
+    const relayerAddresses =
+      signers?.map(({ address }) => address) ??
+      (await Promise.all(relayerKeys.map((key) => addressOfKey(key, { log, secrets }))));
+    const bridges = await openBridgeVenues(config, {
+      ...{ chains, bus: ground.bus, orders: ground.store, transactions: ground.transactions, reference },
+      ...{ floats: createFloatStore(db), relayers: relayerAddresses, works: role !== 'api' },
+      ...{ life, log, metrics, secrets },
+    });
     const parts: Parts = {
       ...ground,
+      tracer: await openTracing(config.tracing, 'firmquote-venue', { life, log }),
       config,
       role,
       life,
@@ -128,20 +147,22 @@ export async function runVenue(
       metrics,
       secrets,
       db,
+      depths: wakeUps.depths,
       byId,
       reference,
-      routeVenues: openDexVenues(config.dex, byId),
+      bridges,
+      routeVenues: [
+        ...openDexVenues(config.dex, byId),
+        ...openIssuerVenues(config.issuers, byId),
+        ...bridges.map(({ venue }) => venue),
+        ...(await openPartnerVenues(config, { chains: byId, life, log, metrics, secrets })),
+      ],
       outbound: openOutbound(config, { life }),
       poster: openPoster(config, { life }),
     };
 
     const ready: Readiness[] = [];
-    if (role !== 'worker') {
-      const relayers =
-        signers?.map(({ address }) => address) ??
-        (await Promise.all(relayerKeys.map((key) => addressOfKey(key, { log, secrets }))));
-      ready.push(...(await openApi(parts, relayers, senders, metricsUrl)));
-    }
+    if (role !== 'worker') ready.push(...(await openApi(parts, relayerAddresses, senders, metricsUrl)));
     if (senders) {
       ready.push(...(await openWorker(parts, senders, signers ?? [])));
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
@@ -158,10 +179,13 @@ interface Parts extends VenueGround {
   life: Life;
   log: Log;
   metrics: Metrics;
+  tracer: Tracer | undefined;
   secrets: SecretContext;
   db: Database;
+  depths(): QueueDepth[];
   byId: ReadonlyMap<number, EvmChain>;
   reference: Reference;
+  bridges: readonly OpenedBridge[];
   routeVenues: RouteVenue[];
   outbound: Outbound;
   poster: WebhookPoster;
@@ -175,7 +199,7 @@ async function openApi(
   senders: Senders | undefined,
   metricsUrl: string,
 ): Promise<Readiness[]> {
-  const { life, log, metrics, secrets } = parts;
+  const { life, log, metrics, tracer, secrets, transactions, depths } = parts;
   // A process that sends reports its own health; others watch the relayer's balance.
   const relayers = new Map(
     chains.map((chain) => {
@@ -191,6 +215,7 @@ async function openApi(
   const venue = createVenue(
     {
       store,
+      adminStore: createAdminStore(db),
       bus,
       queue,
       chains: byId,
@@ -205,11 +230,13 @@ async function openApi(
       random: systemRandom,
       log,
       metrics,
+      tracer,
     },
     await optionsOf(config, secrets),
   );
   life.onStop('venue', () => venue.stop());
   await venue.start();
+  const pages = consolePages(config, chains);
   const server = await startHttp(
     { routes: venue.routes, socketRoutes: venue.socketRoutes, gate: venue.gate, clock: systemClock, log },
     {
@@ -217,13 +244,24 @@ async function openApi(
       port: config.http.port,
       trustProxy: config.http.trustProxy,
       origins: config.http.origins,
+      ...(pages && { pages }),
     },
   );
   life.onStop('public server', async () => {
     await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
     await server.close();
   });
-  await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
+  const operations = createOperations({
+    ...{ store, chains: byId, relayers, roster: venue.roster, transactions, queues: depths },
+    clock: systemClock,
+    gasOf: (chain) =>
+      relayerGas(chain, relayerAddresses, feeCapWei(config.chains.find(({ id }) => id === chain.chain.id))),
+    rates: limitsOf(config),
+  });
+  await openAdmin(config.admin, {
+    ...{ db, store, chains, operations, venueId: config.venueId },
+    ...{ life, log: log.child({ part: 'admin' }), secrets },
+  });
   log.info({ url: server.url, metrics: metricsUrl }, 'venue is open');
   return [() => venue.ready()];
 }
@@ -238,6 +276,7 @@ async function openWorker(
     bus,
     queue,
     reference,
+    bridges,
     routeVenues,
     outbound,
     poster,
@@ -247,16 +286,17 @@ async function openWorker(
   senders: Senders,
   signers: readonly Signer[],
 ): Promise<Readiness[]> {
-  const { life, log, metrics, secrets } = parts;
+  const { life, log, metrics, tracer, secrets } = parts;
   const tools = { store, chains: byId, clock: systemClock, log, metrics };
   const proofs = createProofs(config.attesters, { chains, log, metrics });
   if (config.attesters.urls.length > 0) life.onStop('attester watch', watchAttesters(proofs, chains));
   const worker = createOrderAdvancer(
-    { ...tools, transactors: senders, routeVenues, attestations: proofs, queue, bus },
+    { ...tools, tracer, transactors: senders, routeVenues, attestations: proofs, queue, bus },
     { owner: randomUUID(), topic: ORDERS_TOPIC },
   );
   life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
   await Promise.all([...senders.values()].map((sender) => sender.start()));
+  await Promise.all(bridges.map((bridge) => bridge.start()));
   life.onStop('worker', () => worker.stop());
   await worker.start();
   const withdrawals = createWithdrawals({ ...tools, transactors: senders });
@@ -319,6 +359,11 @@ const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
     const sender = senders.get(chain.id);
     return sender?.holds() && !sender.healthy() ? [`${chain.slug}: no relayer account can pay for gas`] : [];
   });
+
+function limitsOf({ rates, admin }: VenueConfig): RatesView {
+  const { trustedIps: _, ...limits } = rates;
+  return { ...limits, adminPerSecond: admin.requestsPerSecond };
+}
 
 async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {
   const settingsOf = (chain: VenueConfig['chains'][number]): ChainSettings => ({

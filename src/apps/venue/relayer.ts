@@ -6,6 +6,20 @@ import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Relayer } from '../../venue/deps.ts';
 
+/** Throws `UpstreamError` when the chain does not answer. */
+export async function relayerGas(
+  chain: ChainPort,
+  addresses: readonly Address[],
+  maxFeePerGasCap: bigint,
+): Promise<{ address: Address; balanceWei: bigint; costWei: bigint }[]> {
+  const [fees, ...balances] = await Promise.all([
+    chain.fees(),
+    ...addresses.map((address) => chain.nativeBalance(address)),
+  ]);
+  const costWei = SPARE_GAS * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
+  return addresses.map((address, n) => ({ address, balanceWei: balances[n] as bigint, costWei }));
+}
+
 export function watchRelayers(
   chain: ChainPort,
   addresses: readonly Address[],
@@ -14,12 +28,8 @@ export function watchRelayers(
   let funded = false;
   let asking = false;
   async function isFunded(): Promise<boolean> {
-    const [fees, ...balances] = await Promise.all([
-      chain.fees(),
-      ...addresses.map((address) => chain.nativeBalance(address)),
-    ]);
-    const costWei = SPARE_GAS * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
-    return balances.some((wei) => wei >= costWei && wei >= leastBalance);
+    const accounts = await relayerGas(chain, addresses, maxFeePerGasCap);
+    return accounts.some(({ balanceWei, costWei }) => balanceWei >= costWei && balanceWei >= leastBalance);
   }
   function look(): void {
     if (asking) return;

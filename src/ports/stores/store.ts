@@ -224,6 +224,8 @@ export interface OrderStore {
   /** Not final, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
+  /** Those open that no worker holds. */
+  unclaimed(orderIds: readonly Bytes32[]): Promise<Bytes32[]>;
   /** Those open and unclaimed; with chains, only those that originate there. */
   claim(
     orderIds: readonly Bytes32[],

@@ -3,10 +3,17 @@
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { OrderStage } from '../../settlement/lifecycle.ts';
 import type { TradeState } from '../../settlement/trade-state.ts';
+import type { RouteKind } from '../route-venue.ts';
 import type { KeyMode } from './store.ts';
 
 export const ORDER_KINDS = ['rfq_direct', 'rfq_split', 'route_dex', 'route_composite'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
+
+export interface TradeLegName {
+  kind: 'rfq' | RouteKind;
+  solverId: string;
+  dependsOn: readonly number[];
+}
 
 /** Fixed at acceptance. */
 export interface TradeTerms {
@@ -16,6 +23,8 @@ export interface TradeTerms {
   /** On a split, of the largest slice. */
   lp: string;
   orderKind: OrderKind;
+  /** Of the whole route or split, in order, as quoted. Absent on older trades, and where only `lp` fills. */
+  legs?: readonly TradeLegName[];
   input: { token: Address; amount: string };
   /** Sum of all outputs, as enforced. `quoted`: as shown to the taker, where larger. */
   output: { token: Address; amount: string; quoted?: string };

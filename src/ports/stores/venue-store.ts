@@ -1,6 +1,7 @@
 /** All calls throw `UpstreamError` when the database does not answer. */
 
 import type { DeliveryStore } from './deliveries.ts';
+import type { KeyUseStore } from './key-uses.ts';
 import type { MemberStore } from './members.ts';
 import type { EventStore, KeyStore, OrderStore, SolverStore, TicketStore, WorkspaceStore } from './store.ts';
 import type { FirmnessStore } from './firmness.ts';
@@ -12,6 +13,7 @@ export interface VenueStore
   extends
     TravelRuleStore,
     KeyStore,
+    KeyUseStore,
     TicketStore,
     WorkspaceStore,
     MemberStore,

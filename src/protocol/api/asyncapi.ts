@@ -71,6 +71,8 @@ const LINK: Record<string, string> = {
     'Quotes that can no longer execute. `proof` names what excludes them on chain; without it a hold runs to its deadline.',
   rejected:
     'A quote, partial or commit does not hold, and no taker sees it: why, and the field to look at. Rate-limited.',
+  outcome:
+    'To a solver whose hello said `shadow`: the amounts of the quote that the taker accepted, for a request that it was shown.',
   award: 'The taker accepted your quote: everything needed to fill the order.',
   order: 'The stage of your order changed. A hint: only the chain is authoritative.',
   fill: 'The solver filled an output. A hint: the venue reads the chain.',

@@ -1,6 +1,6 @@
 /** QuoteCandidate of the RFQ namespace, which a taker passes back exactly as received. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OrderEnvelope } from '../../domain/order.ts';
 import { explained, zExplained } from '../schema.ts';
 
@@ -128,8 +128,10 @@ export const zWarning = z
           1004: 'the quote lapses within seconds',
           1005: 'the solver has failed or answered wrongly recently',
           1006: 'a token of the trade is not verified',
-          1007: 'router: only the first leg is firm, later ones are estimates',
+          1007: 'router: later legs are estimates; the message names the leg that is firm',
           1008: "router: the taker's wallet also sends the second leg, and pays its gas",
+          1009: "router: no LP's signature and balance stand behind a leg; the escrow delivers or refunds",
+          1010: 'router: the amount of a leg is an estimate, with a minimum that the escrow enforces',
         }),
       ),
     message: z.string().describe('The same for people, with figures. It may change.'),
@@ -233,4 +235,8 @@ export const WARNINGS = {
   laterLegNotFirm: 1007,
   /** Router: the taker's wallet also sends the second leg, and pays its gas. */
   laterLegGas: 1008,
+  /** Router: no LP's signature and balance stand behind the leg; the escrow delivers or refunds. */
+  legNotCommitted: 1009,
+  /** Router: the leg's amount is an estimate, with a minimum that the escrow enforces. */
+  legEstimated: 1010,
 } as const;

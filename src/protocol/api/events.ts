@@ -1,6 +1,6 @@
 /** Frames of GET /api/v1/ws. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zSolver } from './roster.ts';
 import { zOrderStatusResponse } from './status.ts';
 

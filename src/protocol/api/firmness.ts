@@ -1,6 +1,6 @@
 /** GET /solvers/{id}/firmness: whether a solver keeps its promises, and what stands behind them. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FADE_REASONS } from '../../domain/bond.ts';
 import type { FailureCode } from '../../domain/fact.ts';
 import { zExplained } from '../schema.ts';

@@ -1,6 +1,6 @@
 /** GET …/pairs: chain slug to chain id. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const zPairsResponse = z
   .record(z.string(), z.int())

@@ -1,6 +1,6 @@
 /** POST …/orders/preflight: the steps left between a candidate and its submission. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 import { FIELDS, zQuoteCandidate } from './candidate.ts';
 import { zOrderStatusResponse } from './status.ts';

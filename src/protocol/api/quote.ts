@@ -1,6 +1,6 @@
 /** POST …/quotes: a request for quotes and the ranked answer. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SETTLEMENTS } from '../../domain/delivery.ts';
 import { zQuoteCandidate } from './candidate.ts';
 import { zExplained } from '../schema.ts';

@@ -1,6 +1,6 @@
 /** The dossier's compliance sections, with proofs that can be checked on the chain. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 import { zOrderId, zSignScheme } from './submit.ts';
 

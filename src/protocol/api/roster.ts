@@ -1,6 +1,6 @@
 /** GET …/solvers: who is on the roster, and why a solver is not asked. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 
 const zStatus = zExplained('Whether the solver quotes now.', {

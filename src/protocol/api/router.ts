@@ -1,6 +1,6 @@
 /** QuoteCandidate of the router namespace, with `composite` instead of `splitFill`. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { SETTLEMENTS } from '../../domain/delivery.ts';
 import type { OrderEnvelope } from '../../domain/order.ts';
 import {

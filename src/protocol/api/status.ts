@@ -1,22 +1,12 @@
 /** GET …/orders/{id}, and the `data` of every order event. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FailureCode } from '../../domain/fact.ts';
 import { explained, zExplained } from '../schema.ts';
 import { FIELDS } from './candidate.ts';
+import { STAGE_MEANINGS } from './stages.ts';
 import { zOrderId, zOrderStatus } from './submit.ts';
 
-/** Steps of an order, in the words of `OrderStage`. */
-export const STAGE_MEANINGS = {
-  awaiting_escrow: 'the input is not in escrow yet',
-  escrowed: 'the input is in escrow, and the solver has to deliver',
-  delivered: 'the output was delivered, and the attesters prove it',
-  proven: 'the delivery is proven, and the solver collects the input',
-  settled: 'the output was delivered and the input was paid out; final',
-  refund_pending: 'it failed, and the input is still to go back to the taker',
-  refunded: 'the input went back to the taker; final',
-  failed: 'it failed before the input was taken; final',
-} as const;
 export const zSettlementStatus = zExplained('The step that the order has reached.', STAGE_MEANINGS).meta({
   id: 'SettlementStatus',
 });

@@ -1,6 +1,6 @@
 /** POST …/orders. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { FIELDS, zQuoteCandidate } from './candidate.ts';
 import { zExplained } from '../schema.ts';
 import { zBytes32, zHex } from '../wire.ts';

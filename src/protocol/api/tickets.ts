@@ -1,6 +1,6 @@
 /** POST /api/v1/ws/tickets: a key for one WebSocket, for programs that cannot send headers with it. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a client offers as `Sec-WebSocket-Protocol` beside its ticket, and what the venue chooses. */
 export const STREAM_PROTOCOL = 'firmquote';

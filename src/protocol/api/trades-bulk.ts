@@ -1,8 +1,9 @@
 /** GET …/trades/export as NDJSON and with cursors, and GET …/trades/daily. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 import { FIELDS } from './candidate.ts';
+import { zLeg } from './router.ts';
 import { readDateTime, zTradeItem, zTradesFilter } from './trades.ts';
 
 /** Where in the order of creation (`c`) or of the last change (`u`) a reader is. `c0`, `u0`: at the start. */
@@ -71,6 +72,16 @@ export type TradesExportQuery = z.infer<typeof zTradesExportQuery>;
 /** A line of NDJSON. */
 export const zTradeLine = zTradeItem
   .extend({
+    legs: z
+      .array(
+        zLeg
+          .pick({ kind: true, solverId: true })
+          .meta({ id: 'TradeLineLeg', description: 'Kind and venue of a leg.' }),
+      )
+      .nullable()
+      .describe(
+        'Legs of the whole route, or slices of a split, as quoted. null for routes of older releases.',
+      ),
     cursor: z
       .string()
       .optional()

@@ -1,6 +1,6 @@
 /** GET …/workspaces/{id}/trades, its dossier and its export. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zCompliance, zComplianceProofs, zIntent, zTravelRuleTransmission } from './records.ts';
 import { explained, zExplained } from '../schema.ts';
 import { FIELDS } from './candidate.ts';
@@ -302,7 +302,9 @@ export const zTradeItem = z
       roster: 'it is on the roster',
       external: 'a route venue, or one that has left the roster',
     }),
-    routingPathLabel: z.string().describe('The routing path for people: Direct, DEX, Composite.'),
+    routingPathLabel: z
+      .string()
+      .describe('The routing path for people: Direct, DEX, Bridge, Issuer, Fiat rail, Composite.'),
     status: zOrderStatus,
     settlementStatus: zSettlementStatus,
     lifecycleStatus: zLifecycle,
@@ -315,7 +317,7 @@ export const zTradeItem = z
     orderKind: zExplained('What filled the order.', {
       rfq_direct: 'one LP',
       rfq_split: 'several LPs',
-      route_dex: 'a DEX',
+      route_dex: 'one route venue: a DEX, bridge, issuer or fiat rail',
       route_composite: 'an order of a route with several legs',
     }),
     deferredSettlement: zDeferredSettlement

@@ -1,6 +1,6 @@
 /** …/workspaces/{id}/webhooks: endpoints that get the workspace's events by POST, and their deliveries. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 
 /** The kinds that an endpoint can choose. */

@@ -1,6 +1,6 @@
 /** All messages between venue and solver; the protocol document is generated from these schemas. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { DECLINE_REASONS } from '../../domain/decline.ts';
 import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { MandateOutput } from '../../domain/order.ts';
@@ -111,6 +111,17 @@ const zRejected = z.strictObject({
   field: z.string().max(200),
 });
 
+/**
+ * To a shadow solver that was asked: another solver's quote was accepted. Amounts as in the order, which its
+ * transaction makes public.
+ */
+const zOutcome = z.strictObject({
+  type: z.literal('outcome'),
+  rfqId: zId,
+  inputAmount: zAmount,
+  outputAmount: zAmount,
+});
+
 const zAwardFields = {
   orderId: zBytes32,
   quoteId: zBytes32,
@@ -142,10 +153,11 @@ const zHello = z.strictObject({
   replica: z.string().min(1).max(40).optional(),
   kind: z.enum(['lp', 'solver']),
   name: z.string().min(1).max(80),
-  /** One per chain: payer, signer, and proof over the challenge. */
+  /** Only looks on: proves no account and cannot quote. The roster shows it as standby. */
+  shadow: z.literal(true).optional(),
+  /** One per chain: payer, signer, and proof over the challenge. Empty with `shadow`. */
   accounts: z
     .array(z.strictObject({ chainId: z.int(), account: zAddress, operator: zAddress, signature: zHex }))
-    .min(1)
     .max(64),
   corridors: z.array(z.string().max(80)).max(512),
   /** The venue sends no more at a time. */
@@ -236,6 +248,7 @@ export const zFromVenue = z.discriminatedUnion('type', [
   zSlice,
   zReleased,
   zRejected,
+  zOutcome,
   zAward,
   zOrderNews,
   zResyncAnswer,

@@ -30,6 +30,7 @@ function createHandClock() {
 const SOLVERS = ['prompt', 'slow', 'quick', 'flood', 'first', 'second'];
 const session = (solverId: string): SolverSession => ({
   solverId,
+  shadow: false,
   mode: 'test',
   accounts: new Map(),
   corridors: [],

@@ -16,6 +16,7 @@ import type {
   Rfq,
   SliceRequest,
 } from '../../protocol/link/link.ts';
+import { requestSpan } from '../../ports/tracer.ts';
 import { REJECTIONS, type RejectionCode } from '../../protocol/link/rejections.ts';
 import { frameLimit } from '../access/token-buckets.ts';
 import type { VenueDeps } from '../deps.ts';
@@ -105,7 +106,8 @@ export function createFanOut(
     metrics,
     roster,
     answerTimes,
-  }: Pick<VenueDeps, 'clock' | 'metrics'> & {
+    tracer,
+  }: Pick<VenueDeps, 'clock' | 'metrics' | 'tracer'> & {
     roster: Pick<Roster, 'recordFault' | 'onOnboarded'>;
     answerTimes?: Pick<AnswerTimes, 'record'>;
   },
@@ -204,6 +206,7 @@ export function createFanOut(
       silence.delete(session);
       const tookMs = round.lastAnswerMs - round.startedMs;
       answerSeconds.observe(tookMs / 1000, { solver: session.solverId });
+      recordAnswer(message.rfqId, session, tookMs, message.type);
       answerTimes?.record(session.solverId, tookMs);
     }
     if (effect === 'broken') return endRound(message.rfqId, round);
@@ -247,6 +250,7 @@ export function createFanOut(
     for (const session of round.open) {
       const solver = session.solverId;
       session.inFlight--;
+      recordAnswer(rfqId, session, nowMs - round.startedMs, 'silent');
       if (!round.awaited.has(session)) {
         answers.add({ solver, answer: 'unawaited' });
         continue;
@@ -261,6 +265,16 @@ export function createFanOut(
         wasted.add({ solver }, (nowMs - round.lastAnswerMs) / 1000);
     }
     round.finished();
+  }
+
+  function recordAnswer(rfqId: string, session: SolverSession, tookMs: number, answer: string) {
+    const endMs = clock.nowMs();
+    tracer?.record({
+      name: 'ask solver',
+      parent: requestSpan(rfqId),
+      ...{ startMs: endMs - tookMs, endMs },
+      attributes: { 'firmquote.solver': session.solverId, 'firmquote.answer': answer },
+    });
   }
 
   function countDecline(session: SolverSession, { reason, code }: LinkDecline) {

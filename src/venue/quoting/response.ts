@@ -1,6 +1,7 @@
 /** The answer to a quote request, in both namespaces: its id, its JSON text, and its metrics. */
 
 import { toIso } from '../../domain/time.ts';
+import { requestSpan } from '../../ports/tracer.ts';
 import { type ProductUnavailable, UNAVAILABLE_CODES } from '../../protocol/api/quote.ts';
 import type { VenueDeps } from '../deps.ts';
 
@@ -23,7 +24,8 @@ export function createQuoteResponder({
   clock,
   random,
   metrics,
-}: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>) {
+  tracer,
+}: Pick<VenueDeps, 'clock' | 'random' | 'metrics' | 'tracer'>) {
   const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests', {
     result: ['quoted', ...UNAVAILABLE_CODES],
   });
@@ -35,8 +37,18 @@ export function createQuoteResponder({
   return {
     begin: () => ({ requestId: random.bytes32().slice(2, 34), startedMs: clock.monotonicMs() }),
     finish({ requestId, startedMs }: QuoteResponse, { quotes, productUnavailable }: QuoteOutcome) {
-      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
-      requests.add({ result: productUnavailable?.code ?? 'quoted' });
+      const tookMs = clock.monotonicMs() - startedMs;
+      const result = productUnavailable?.code ?? 'quoted';
+      seconds.observe(tookMs / 1000);
+      requests.add({ result });
+      const endMs = clock.nowMs();
+      tracer?.record({
+        name: 'quote request',
+        ids: requestSpan(requestId),
+        ...{ startMs: endMs - tookMs, endMs },
+        attributes: { 'firmquote.result': result, 'firmquote.candidates': quotes.length },
+        failed: productUnavailable?.message,
+      });
       return `{"requestId":"${requestId}","createdAt":"${toIso(clock.nowMs())}","quotes":[${quotes.join(',')}],"productUnavailable":${JSON.stringify(productUnavailable)}}`;
     },
   };

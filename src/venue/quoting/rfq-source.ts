@@ -3,10 +3,9 @@
  * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 
-import { crossLandingSeconds, type TokenInfo } from '../../domain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
 import { nonceGroupOf } from '../../domain/order.ts';
-import { eligible } from '../../auction/eligible.ts';
+import { eligible, type Gate } from '../../auction/eligible.ts';
 import { netOf, rank, type Ranked } from '../../auction/rank.ts';
 import { assetId } from '../../domain/asset.ts';
 import { recipientOf } from '../../domain/delivery.ts';
@@ -20,8 +19,10 @@ import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { FanOut, SolverReplies } from './fan-out.ts';
 import type { NonceGroups } from './nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
+import { landingSecondsOf } from '../market/landing.ts';
 import type { Prices } from '../market/prices.ts';
 import type { RelayTerms, RelayFees } from './relay-fee.ts';
+import type { ShadowRequests } from '../solvers/shadow-requests.ts';
 import { commitSplit, isInTime, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import type { QuoteBudget, UnsubmittedQuotes, Wanted } from './unsubmitted.ts';
@@ -41,6 +42,7 @@ export interface RfqSourceDeps extends VerifyDeps {
   relayFees: RelayFees;
   nonceGroups: NonceGroups;
   unsubmitted: UnsubmittedQuotes;
+  shadowRequests: Pick<ShadowRequests, 'show'>;
   prices: Prices;
   clock: Clock;
   random: Random;
@@ -94,6 +96,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     promisedOutputs,
     nonceGroups,
     unsubmitted,
+    shadowRequests,
     prices,
     clock,
     random,
@@ -117,6 +120,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     });
     const asked = solverRequest(pair, nonce, relayTerms, crossChain);
     const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
+    shadowRequests.show(asked.rfq, gateOf(pair), asked.nonceGroup, asked.latestValidUntil);
     const sessions = eligibleSessions(pair);
     if (sessions.length === 0)
       return nothing(
@@ -182,12 +186,6 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     return { asked, candidates: [], why };
   }
 
-  /** A tenth more than it is worth now: until the submission its price may rise above a step. */
-  function worthUsd(token: TokenInfo, amount: bigint): number | undefined {
-    const worth = prices.estimateUsd([[token, amount]]);
-    return worth === null ? undefined : worth * 1.1;
-  }
-
   function solverRequest(
     pair: PairRequest,
     nonce: bigint,
@@ -225,10 +223,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
             },
           }),
           landingMarginSeconds: crossChain
-            ? crossLandingSeconds(
-                origin,
-                worthUsd(side === 'exactInput' ? input.token : output.token, amount),
-              )
+            ? landingSecondsOf(prices, origin, side === 'exactInput' ? input.token : output.token, amount)
             : origin.landingMarginSeconds,
           proofWindowSeconds: crossChain ? origin.proofWindowSeconds : SAME_CHAIN_PROOF_SECONDS,
         },
@@ -259,21 +254,17 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     now,
   });
 
-  /** One session per eligible solver: that of its replica with the fewest requests in flight. */
-  function eligibleSessions({
-    request,
-    workspace,
+  const gateOf = ({ request, workspace, corridor, only }: PairRequest): Gate => ({
     corridor,
-    input,
-    output,
-    only,
-  }: PairRequest): SolverSession[] {
-    const entries = eligible(roster.entries(), {
-      corridor,
-      workspace: workspace.eligibleSolvers,
-      include: only ?? request.solvers?.include ?? null,
-      exclude: only ? [] : [...(request.solvers?.exclude ?? []), ...reserved],
-    });
+    workspace: workspace.eligibleSolvers,
+    include: only ?? request.solvers?.include ?? null,
+    exclude: only ? [] : [...(request.solvers?.exclude ?? []), ...reserved],
+  });
+
+  /** One session per eligible solver: that of its replica with the fewest requests in flight. */
+  function eligibleSessions(pair: PairRequest): SolverSession[] {
+    const { input, output } = pair;
+    const entries = eligible(roster.entries(), gateOf(pair));
     return entries.flatMap(({ sessions }) =>
       leastBusy(
         sessions.filter(

@@ -88,8 +88,7 @@ export function warningsFor(
     thin,
     secondsLeft,
     underWatch,
-    laterLeg = false,
-  }: { delta: number | null; thin: boolean; secondsLeft: number; underWatch: boolean; laterLeg?: boolean },
+  }: { delta: number | null; thin: boolean; secondsLeft: number; underWatch: boolean },
   { shortValiditySeconds, farFromMidBps }: Pick<TermsContext, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): CandidateTerms['warnings'] {
   const warnings: CandidateTerms['warnings'] = [];
@@ -117,12 +116,6 @@ export function warningsFor(
     warnings.push({
       code: WARNINGS.underWatch,
       message: 'The solver has failed or answered wrongly recently.',
-    });
-  if (laterLeg)
-    warnings.push({
-      code: WARNINGS.laterLegNotFirm,
-      message:
-        'Only the first leg is firm. The second is quoted afresh when the first has been delivered to your own wallet; until then its amount is an estimate.',
     });
   return warnings;
 }

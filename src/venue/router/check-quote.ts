@@ -3,7 +3,8 @@
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { RouteAsk, RouteLimits, RouteQuote } from '../../ports/route-venue.ts';
 
-export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
+export const ROUTE_OBJECTIONS = ['amount', 'slack', 'times', 'execution'] as const;
+type RouteObjection = (typeof ROUTE_OBJECTIONS)[number];
 
 const BPS = 10_000n;
 

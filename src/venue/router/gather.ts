@@ -15,7 +15,7 @@ import type { RouterOptions } from '../options.ts';
 import { firstLeg, makesSense, middlesOf, secondLeg, serving } from './middles.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { TakerNonces } from '../quoting/taker-nonces.ts';
-import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
+import type { Found, RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 /** `sequential`: later legs are orders of their own. */
 export const MODELS = ['atomic', 'sequential'] as const;
@@ -39,6 +39,8 @@ export interface RouteCandidates {
   candidates: RouteCandidate[];
   /** Why direct sources had no offer. */
   whys: ProductUnavailable[];
+  /** Rails, also of single legs, that do not work at this hour. */
+  closed: ProductUnavailable[];
   /** Of a source that did not ask, because the caller holds too much. */
   refusal?: ApiError;
 }
@@ -48,6 +50,12 @@ type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
   sources: readonly RouteSource[];
   relayFees: Pick<RelayFees, 'takerGas'>;
 };
+
+interface LegSearch {
+  leftMs(): number;
+  signal: AbortSignal;
+  noteClosed(found: Found): void;
+}
 
 const FIRST_SHARE = 0.5;
 
@@ -61,7 +69,7 @@ export function createGatherer(
     nonce: bigint,
     { twoLegs = true, passed = [] }: { twoLegs?: boolean; passed?: readonly Asset[] } = {},
   ): Promise<RouteCandidates> {
-    const gathered: RouteCandidates = { candidates: [], whys: [] };
+    const gathered: RouteCandidates = { candidates: [], whys: [], closed: [] };
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
@@ -69,12 +77,17 @@ export function createGatherer(
     setMaxListeners(0, over.signal);
 
     const direct = async (source: RouteSource): Promise<void> => {
-      const { offers, why } = await source.find(intent, nonce, leftMs(), over.signal);
-      gathered.candidates.push(...offers.filter(avoiding(passed)).map(directCandidate));
-      if (why) gathered.whys.push(why);
+      const found = await source.find(intent, nonce, leftMs(), over.signal);
+      gathered.candidates.push(...found.offers.filter(avoiding(passed)).map(directCandidate));
+      if (found.isClosed) noteClosed(found);
+      else if (found.why) gathered.whys.push(found.why);
+    };
+    const noteClosed = ({ why, isClosed }: Found): void => {
+      if (isClosed && why && gathered.closed.every(({ message }) => message !== why.message))
+        gathered.closed.push({ ...why, corridor: intent.corridor });
     };
     const across = async (middle: ListedAsset): Promise<void> => {
-      const legs = await twoLegsAcross(middle, intent, nonce, leftMs, over.signal);
+      const legs = await twoLegsAcross(middle, intent, nonce, { leftMs, signal: over.signal, noteClosed });
       if (legs) gathered.candidates.push(joined(intent, legs[0], legs[1]));
     };
     const safely = (what: string, task: Promise<void>) =>
@@ -91,7 +104,12 @@ export function createGatherer(
     await inTime(tasks, options.timeoutMs);
     over.abort();
     // Copies, because late sources still add to the originals.
-    return { ...gathered, candidates: [...gathered.candidates], whys: [...gathered.whys] };
+    return {
+      ...gathered,
+      candidates: [...gathered.candidates],
+      whys: [...gathered.whys],
+      closed: [...gathered.closed],
+    };
   }
 
   /** Asks first for the leg whose amount the taker fixed. */
@@ -99,8 +117,7 @@ export function createGatherer(
     middle: ListedAsset,
     intent: PairRequest,
     nonce: bigint,
-    leftMs: () => number,
-    signal: AbortSignal,
+    { leftMs, signal, noteClosed }: LegSearch,
   ): Promise<[RouteOffer, RouteOffer] | undefined> {
     const forwards = intent.side === 'exactInput';
     const legs = [firstLeg(intent, middle), secondLeg(intent, middle)] as const;
@@ -109,13 +126,14 @@ export function createGatherer(
       leg === legs[0] ? nonce : nonces.next(leg.input.chain.id, leg.taker);
     // No path visits an asset twice: each leg keeps off the other's far end, and off what the other passes.
     const end = avoiding([forwards ? intent.output.asset : intent.input.asset]);
+    const search = (withinMs: number, isAllowed: (offer: RouteOffer) => boolean) => ({
+      ...{ withinMs, signal, isAllowed, noteClosed },
+    });
     const one = await best(
       fixed,
       serving(fixed, sources),
       nonceOf(fixed),
-      leftMs() * FIRST_SHARE,
-      signal,
-      end,
+      search(leftMs() * FIRST_SHARE, end),
     );
     if (!one || signal.aborted) return undefined;
     const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };
@@ -125,7 +143,7 @@ export function createGatherer(
     const elsewhere = avoiding(
       assetsOf(one.offer.legs).filter((asset) => assetId(asset) !== assetId(middle.asset)),
     );
-    const other = await best(leg, fitting, nonceOf(open), leftMs(), signal, elsewhere);
+    const other = await best(leg, fitting, nonceOf(open), search(leftMs(), elsewhere));
     if (!other) return undefined;
     return forwards ? [one.offer, other.offer] : [other.offer, one.offer];
   }
@@ -134,9 +152,15 @@ export function createGatherer(
     leg: PairRequest,
     asked: readonly RouteSource[],
     nonce: bigint,
-    withinMs: number,
-    signal: AbortSignal,
-    isAllowed: (offer: RouteOffer) => boolean,
+    {
+      withinMs,
+      signal,
+      isAllowed,
+      noteClosed,
+    }: Pick<LegSearch, 'signal' | 'noteClosed'> & {
+      withinMs: number;
+      isAllowed: (offer: RouteOffer) => boolean;
+    },
   ): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
     // Each request to solvers needs its own id.
     const found = await Promise.all(
@@ -144,6 +168,7 @@ export function createGatherer(
         source.find({ ...leg, requestId: random.bytes32().slice(2, 34) }, nonce, withinMs, signal),
       ),
     );
+    found.forEach(noteClosed);
     const [offer] = rank(
       leg.side,
       found.flatMap(({ offers }) => offers.filter(isAllowed)),

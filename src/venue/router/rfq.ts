@@ -20,6 +20,7 @@ export function createRfqRouteSource(source: RfqSource): RouteSource {
       lpSpreadBps: quote.lpSpreadBps,
       legs: legsOf(asked, candidate),
       thin: quote.thin,
+      promise: async () => true,
       isStillBacked: () => source.isStillBacked(asked, candidate),
       recordPromise: () => source.recordPromise(asked, candidate),
     };

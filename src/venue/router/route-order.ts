@@ -19,6 +19,8 @@ export interface RouteOrderTerms {
   nonce: bigint;
   platformFeeBps: number;
   relayFee: bigint;
+  /** From the last valid second until the last fill. */
+  landingMarginSeconds: number;
   quote: RouteQuote;
 }
 
@@ -33,11 +35,12 @@ export function routeOrder({
   nonce,
   platformFeeBps,
   relayFee,
+  landingMarginSeconds,
   quote,
 }: RouteOrderTerms): StandardOrder {
   const sameChain = origin.id === dest.id;
   const times = orderTimes(quote.validUntil, {
-    landingMarginSeconds: origin.landingMarginSeconds,
+    landingMarginSeconds,
     proofWindowSeconds: sameChain ? SAME_CHAIN_PROOF_SECONDS : origin.proofWindowSeconds,
   });
   const { execution } = quote;

@@ -4,11 +4,13 @@ import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { ChainPort } from '../../ports/chain.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { KeyMode } from '../../ports/stores/store.ts';
 import type { Solver } from '../../protocol/api/roster.ts';
 import { tradesOn } from '../market/markets.ts';
 import type { Router } from './router.ts';
+import { closedWords } from './venue-source.ts';
 
 /** Venues that serve a pair on the chains of this key mode. */
 export type RouteRoster = (mode: KeyMode) => Solver[];
@@ -17,39 +19,70 @@ export function createRouteRoster({
   routeVenues,
   router,
   chains,
+  followed,
   clock,
 }: {
   routeVenues: readonly RouteVenue[];
-  router: Pick<Router, 'breakerOf' | 'lastQuoteAtMs'>;
+  router: Pick<Router, 'breakerOf' | 'restOf' | 'lastQuoteAtMs'>;
   chains: ReadonlyMap<number, Chain>;
+  followed: ReadonlyMap<number, Pick<ChainPort, 'head' | 'healthIssue'>>;
   clock: Clock;
 }): RouteRoster {
-  function corridorsOf(venue: RouteVenue, mode: KeyMode): string[] {
+  function routesOf(venue: RouteVenue, mode: KeyMode): { source: Chain; dest: Chain }[] {
     const traded = [...chains.values()].filter((chain) => tradesOn(chain, mode));
     return traded.flatMap((source) =>
-      traded.filter((dest) => servesAny(venue, source, dest)).map((dest) => corridorOf(source, dest)),
+      traded.filter((dest) => servesAny(venue, source, dest)).map((dest) => ({ source, dest })),
     );
+  }
+
+  /** Why none of these can be used now, whatever the venue would answer. */
+  function blindOn(routes: readonly { source: Chain; dest: Chain }[]): string | undefined {
+    const troubles = routes.map(({ source, dest }) => troubleOf(source) ?? troubleOf(dest));
+    return troubles.includes(undefined) ? undefined : troubles[0];
+  }
+  function troubleOf({ id, slug }: Chain): string | undefined {
+    const port = followed.get(id);
+    if (port?.head() === undefined) return `${slug} is not followed now`;
+    const issue = port.healthIssue();
+    return issue && `${slug}: ${issue.note}`;
   }
 
   return (mode) =>
     routeVenues.flatMap((venue): Solver[] => {
-      const corridors = corridorsOf(venue, mode);
-      if (corridors.length === 0) return [];
+      const routes = routesOf(venue, mode);
+      if (routes.length === 0) return [];
       const barred = router.breakerOf(venue.id)?.openUntil(clock.nowMs()) !== undefined;
+      const cause = barred ? undefined : (blindOn(routes) ?? router.restOf(venue.id));
+      const resting = barred ? undefined : (restingOf(venue) ?? (cause && `It rests: ${cause}.`));
       const quotedAtMs = router.lastQuoteAtMs(venue.id);
       return [
         {
           id: venue.id,
-          status: barred ? 'offline' : 'active',
+          status: barred ? 'offline' : resting === undefined ? 'active' : 'standby',
           kind: 'solver',
-          corridors,
+          corridors: routes.map(({ source, dest }) => corridorOf(source, dest)),
           ...(quotedAtMs !== undefined && { lastQuoteAt: toIso(quotedAtMs) }),
-          eligibilityNote: barred
-            ? 'It has failed or answered wrongly recently.'
-            : `${venue.name} (${venue.kind}), asked by the router only.`,
+          eligibilityNote: `${venue.name} (${venue.kind}), asked by the router only.${
+            barred
+              ? ' It has failed or answered wrongly recently.'
+              : resting === undefined
+                ? ''
+                : ` ${resting}`
+          }`,
         },
       ];
     });
+}
+
+/** Why it quotes nothing now, in a sentence. */
+function restingOf(venue: RouteVenue): string | undefined {
+  try {
+    const standing = venue.standing?.();
+    if (standing === undefined) return undefined;
+    return standing.declined === 'closed' ? closedWords(venue, standing) : `It rests: ${standing.detail}.`;
+  } catch {
+    return 'It does not say whether it is open.';
+  }
 }
 
 function servesAny(venue: RouteVenue, source: Chain, dest: Chain): boolean {

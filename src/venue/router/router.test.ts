@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { netOf, rank } from '../../auction/rank.ts';
 import { ETHER, type Chain, type TokenInfo } from '../../domain/chain.ts';
-import type { Decline } from '../../domain/decline.ts';
+import type { Closed, Decline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -21,6 +21,9 @@ import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { RouteSource } from './source.ts';
+import { createRests } from './rests.ts';
+import { createRouteRoster } from './route-roster.ts';
+import { whyNot } from './router.ts';
 import { createVenueSource } from './venue-source.ts';
 
 const token = (n: number, priceSymbol: string | null = null): TokenInfo => ({
@@ -116,7 +119,7 @@ const chains = new Map([[1, { chain, head: () => head } as unknown as ChainPort]
 function venueOf(
   id: string,
   rate: (from: Address, to: Address) => bigint | undefined,
-  change: (quote: RouteQuote) => RouteQuote | Decline | Promise<RouteQuote> = (quote) => quote,
+  change: (quote: RouteQuote) => RouteQuote | Decline | Closed | Promise<RouteQuote> = (quote) => quote,
 ): RouteVenue {
   return {
     id,
@@ -151,7 +154,9 @@ const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAK
   createVenueSource(venue, {
     chains,
     relayFees,
+    prices: { estimateUsd: () => null },
     breaker,
+    rests: createRests(clock),
     clock,
     random,
     log: silentLog,
@@ -426,6 +431,135 @@ describe('collecting candidates', () => {
     for (let n = 0; n < 20; n++) await waitFor(300);
     // A fault weighs less as time passes.
     expect(asked - 20).toBeLessThanOrEqual(BREAKER.limit + 2);
+  });
+
+  test('a closed rail says until when, and is not at fault', async () => {
+    const clock = handClock();
+    const opensAt = NOW + 3_600;
+    let asked = 0;
+    const closed = (opens: number | null): Closed => (asked++, { declined: 'closed', opensAt: opens });
+    const bank = (opens: number | null) =>
+      sourceOf(
+        {
+          ...venueOf(
+            'bank',
+            () => 1_000n,
+            () => closed(opens),
+          ),
+          name: 'A bank',
+        },
+        clock,
+      );
+    const why = async (source: RouteSource) =>
+      (await source.find(intentOf('exactInput', 10_000n), 1n, 500, new AbortController().signal)).why
+        ?.message;
+    expect(await why(bank(opensAt))).toContain(new Date(opensAt * 1_000).toISOString());
+    expect(await why(bank(null))).toContain('A bank is closed');
+    expect(await why(bank(-1))).toContain('answered wrongly');
+    const often = bank(opensAt);
+    asked = 0;
+    for (let n = 0; n < 50; n++) await why(often);
+    expect(asked).toBe(50);
+  });
+
+  test('a closed rail is named beside what other sources say, also when it is one leg of a route', async () => {
+    const clock = handClock();
+    const opensAt = NOW + 3_600;
+    const until = new Date(opensAt * 1_000).toISOString();
+    const bank = (pair: (from: Address, to: Address) => boolean) => ({
+      ...venueOf(
+        'bank',
+        (from, to) => (pair(from, to) ? 1_000n : undefined),
+        (): Closed => ({ declined: 'closed', opensAt }),
+      ),
+      name: 'A bank',
+    });
+    const [first, last, middle] = [0, 1, 2].map((n) => (chain.tokens[n] as TokenInfo).address);
+    const pool = venueOf(
+      'pool',
+      (from, to) => (from === first && to === last ? 1_000n : undefined),
+      () => ({ declined: 'size_above_max', maxAmount: 5n }),
+    );
+    const said = async (...venues: RouteVenue[]) => {
+      const { candidates, ...reasons } = await gathererOf(
+        venues.map((venue) => sourceOf(venue, clock)),
+        clock,
+      ).gather(intentOf('exactInput', 10_000n), 1n);
+      expect(candidates).toEqual([]);
+      return whyNot(reasons, 'one-one');
+    };
+    const alone = await said(bank((from, to) => from === first && to === last));
+    expect(alone).toEqual({
+      code: 'no_quotes',
+      message: `A bank is closed until ${until}. Ask again then.`,
+      corridor: 'one-one',
+    });
+    const beside = await said(
+      pool,
+      bank((from, to) => from === first && to === last),
+    );
+    expect(beside.code).toBe('amount_too_large');
+    expect(beside.message).toContain(`A bank is closed until ${until}`);
+    const leg = await said(
+      venueOf('bridge', (from, to) => (from === middle && to === last ? 1_000n : undefined)),
+      bank((from, to) => from === first && to === middle),
+    );
+    expect(leg.message).toContain(`A bank is closed until ${until}`);
+  });
+
+  test('the roster says that a venue rests, why, and until when', () => {
+    const standings: Record<string, ReturnType<NonNullable<RouteVenue['standing']>>> = {
+      open: undefined,
+      closed: { declined: 'closed', opensAt: NOW },
+      resting: { declined: 'standby', detail: 'its float is empty' },
+    };
+    const roster = createRouteRoster({
+      routeVenues: Object.entries(standings).map(([id, standing]) => ({
+        ...venueOf(id, () => 1n),
+        standing: () => standing,
+      })),
+      router: { breakerOf: () => undefined, restOf: () => undefined, lastQuoteAtMs: () => undefined },
+      chains: new Map([[1, chain]]),
+      followed: new Map([[1, { head: () => head, healthIssue: () => undefined }]]),
+      clock: handClock(),
+    });
+    expect(roster('test').map(({ id, status, eligibilityNote }) => [id, status, eligibilityNote])).toEqual([
+      ['open', 'active', 'open (bridge), asked by the router only.'],
+      [
+        'closed',
+        'standby',
+        `closed (bridge), asked by the router only. closed is closed until ${new Date(NOW * 1_000).toISOString()}. Ask again then.`,
+      ],
+      ['resting', 'standby', 'resting (bridge), asked by the router only. It rests: its float is empty.'],
+    ]);
+  });
+
+  test('the roster says of any venue that its chain is not followed, or that it rests wherever it is asked', () => {
+    const rests = createRests(handClock());
+    const of = (seen: typeof head | undefined, note?: string) =>
+      createRouteRoster({
+        routeVenues: [venueOf('pools', () => 1n)],
+        router: { breakerOf: () => undefined, restOf: rests.of, lastQuoteAtMs: () => undefined },
+        chains: new Map([[1, chain]]),
+        followed: new Map([
+          [
+            1,
+            {
+              head: () => seen,
+              healthIssue: () => (note === undefined ? undefined : { kind: 'clock', note }),
+            },
+          ],
+        ]),
+        clock: handClock(),
+      })('test').map(({ status, eligibilityNote }) => [status, eligibilityNote?.split('only.')[1]]);
+    expect(of(undefined)).toEqual([['standby', ` It rests: ${chain.slug} is not followed now.`]]);
+    expect(of(head, 'its clock differs')).toEqual([
+      ['standby', ` It rests: ${chain.slug}: its clock differs.`],
+    ]);
+    rests.note('pools', 'here-there', 'its operator cannot pay for gas');
+    expect(of(head)).toEqual([['standby', ' It rests: its operator cannot pay for gas.']]);
+    rests.note('pools', 'there-here', null);
+    expect(of(head)).toEqual([['active', '']]);
   });
 
   test('sends a venue at most its number of concurrent requests', async () => {

@@ -27,7 +27,8 @@ import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
 import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import { promisedMeanwhile, unavailable } from '../quoting/unavailable.ts';
-import { createGatherer, MODELS, type RouteCandidate } from './gather.ts';
+import { createGatherer, MODELS, type RouteCandidate, type RouteCandidates } from './gather.ts';
+import { createRests } from './rests.ts';
 import { createRfqRouteSource, RFQ_VENUE } from './rfq.ts';
 import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
@@ -78,13 +79,16 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   } = deps;
   requireDistinct(routeVenues);
   const breakers = new Map(routeVenues.map(({ id }) => [id, createBreaker(settings.breaker)]));
+  const rests = createRests(clock);
   const sources: RouteSource[] = [
     createRfqRouteSource(deps.source),
     ...routeVenues.map((venue) =>
       createVenueSource(venue, {
         chains,
         relayFees,
+        prices,
         breaker: breakers.get(venue.id) as Breaker,
+        rests,
         clock,
         random,
         log,
@@ -111,15 +115,12 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
       const nonce = nonces.next(parsed.input.chain.id, parsed.taker);
-      const { candidates, whys, refusal } = await gatherer.gather(parsed, nonce);
+      const { candidates, refusal, ...reasons } = await gatherer.gather(parsed, nonce);
       if (candidates.length === 0 && refusal) throw refusal;
-      if (candidates.length === 0) return noQuotes(mostTelling(whys, parsed.corridor));
-      const best = rank(parsed.side, candidates)
-        .filter(({ first }) => first.isStillBacked())
-        .slice(0, request.maxCandidates);
+      if (candidates.length === 0) return noQuotes(whyNot(reasons, parsed.corridor));
+      const best = await promised(rank(parsed.side, candidates), request.maxCandidates);
       if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
 
-      for (const { first } of best) first.recordPromise();
       addOpenQuote(parsed, nonce, best);
       const { settlement, solvers } = request;
       const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
@@ -167,6 +168,24 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     );
   }
 
+  /** The best that their sources keep; the next ones stand in for those that are gone. */
+  async function promised(
+    ranked: readonly RouteCandidate[],
+    most: number,
+  ): Promise<readonly RouteCandidate[]> {
+    const kept: RouteCandidate[] = [];
+    const left = ranked.filter(({ first }) => first.isStillBacked());
+    while (kept.length < most && left.length > 0) {
+      const tried = left.splice(0, most - kept.length);
+      const stands = await Promise.all(tried.map(({ first }) => first.promise()));
+      // LPs may have promised the same money elsewhere while a venue answered.
+      const backed = tried.filter(({ first }, index) => stands[index] && first.isStillBacked());
+      for (const { first } of backed) first.recordPromise();
+      kept.push(...backed);
+    }
+    return kept;
+  }
+
   function addOpenQuote(
     { key, workspace, input, output, taker }: KeyedRequest,
     nonce: bigint,
@@ -195,16 +214,15 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
     const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
     const nonce = nonces.next(intent.input.chain.id, intent.taker);
-    const { candidates, whys, refusal } = await gatherer
+    const { candidates, refusal, ...reasons } = await gatherer
       .gather(intent, nonce, { twoLegs: false, passed: passedBefore(parent) })
       .finally(release);
     if (candidates.length === 0 && refusal) throw refusal;
-    const best = rank(intent.side, candidates).find(({ first }) => first.isStillBacked());
+    const [best] = await promised(rank(intent.side, candidates), 1);
     if (!best)
       return {
-        why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor),
+        why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : whyNot(reasons, intent.corridor),
       };
-    best.first.recordPromise();
     addOpenQuote(intent, nonce, [best]);
     const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
     const done = composite && {
@@ -269,6 +287,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     /** Throws 429. */
     nextLeg,
     breakerOf: (venueId: string) => breakers.get(venueId),
+    restOf: rests.of,
     lastQuoteAtMs: (venueId: string) => quotedAtMs.get(venueId),
   };
 }
@@ -279,6 +298,18 @@ const passedBefore = ({ candidate }: OrderRecord): Asset[] =>
     const asset = parseAssetId(input.asset);
     return asset ? [asset] : [];
   });
+
+/** Says beside it which rails are closed, and until when. */
+export function whyNot(
+  { whys, closed }: Pick<RouteCandidates, 'whys' | 'closed'>,
+  corridor: string,
+): ProductUnavailable {
+  if (closed.length === 0) return mostTelling(whys, corridor);
+  const rails = closed.map(({ message }) => message).join(' ');
+  const open = whys.filter(({ code }) => code !== 'no_eligible_solver' && code !== 'pair_not_supported');
+  const why = open.length === 0 ? undefined : mostTelling(open, corridor);
+  return why ? { ...why, message: `${why.message} ${rails}` } : unavailable('no_quotes', rails, corridor);
+}
 
 function mostTelling(whys: readonly ProductUnavailable[], corridor: string): ProductUnavailable {
   const order: ProductUnavailable['code'][] = [

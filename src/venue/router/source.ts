@@ -39,6 +39,8 @@ export interface RouteOffer extends Ranked {
   legs: readonly RouteLeg[];
   thin: boolean;
   underWatch: boolean;
+  /** Whether its source keeps it from now on. Called once, before `recordPromise`. Never rejects. */
+  promise(): Promise<boolean>;
   /** Check right before `recordPromise`. */
   isStillBacked(): boolean;
   recordPromise(): void;
@@ -47,6 +49,8 @@ export interface RouteOffer extends Ranked {
 export interface Found {
   offers: readonly RouteOffer[];
   why: ProductUnavailable | null;
+  /** `why` says when a closed rail opens. */
+  isClosed?: boolean;
 }
 
 export interface RouteSource {

@@ -9,6 +9,7 @@ import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
+import { firmnessWarnings } from './firmness.ts';
 import type { RouteCandidate } from './gather.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { RouteLeg } from './source.ts';
@@ -76,10 +77,10 @@ export function routerTerms(
           thin: first.thin,
           secondsLeft: validUntil - now,
           underWatch: first.underWatch,
-          laterLeg: sequential,
         },
         options,
       ),
+      ...firmnessWarnings({ first, legs, before: delivered.length }, [input.chain, output.chain]),
       ...laterGas(gas, native),
     ],
   };

@@ -3,15 +3,19 @@
  * for a while.
  */
 
-import { isDecline, type Decline } from '../../domain/decline.ts';
+import { type Closed, isDecline, type Decline } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
+import { isUnixSeconds, toIso } from '../../domain/time.ts';
 import type { Block } from '../../ports/chain.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Breaker } from '../solvers/breaker.ts';
 import type { RelayFees, RelayTerms } from '../quoting/relay-fee.ts';
 import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
-import { objectionTo } from './check-quote.ts';
+import { objectionTo, ROUTE_OBJECTIONS } from './check-quote.ts';
+import type { Prices } from '../market/prices.ts';
+import { landingSecondsOf } from '../market/landing.ts';
+import type { Rests } from './rests.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
 import { deferredOn, type PairRequest } from '../quoting/rfq-source.ts';
@@ -19,7 +23,9 @@ import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } 
 
 type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | 'metrics'> & {
   relayFees: RelayFees;
+  prices: Pick<Prices, 'estimateUsd'>;
   breaker: Breaker;
+  rests: Pick<Rests, 'note'>;
 };
 
 /** Enough for a venue that has its prices in memory. */
@@ -28,14 +34,15 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createVenueSource(
   venue: RouteVenue,
-  { chains, relayFees, breaker, clock, random, log, metrics }: VenueSourceDeps,
+  { chains, relayFees, prices, breaker, rests, clock, random, log, metrics }: VenueSourceDeps,
 ): RouteSource {
   const { id, kind, limits } = venue;
   const answers = metrics.counter('firmquote_venue_route_answers_total', 'Answers of route venues', [
     'venue',
     'answer',
   ]);
-  for (const answer of ['quote', 'decline', 'late', 'silent', 'failed'])
+  const faults = ROUTE_OBJECTIONS.map((objection) => `invalid_${objection}`);
+  for (const answer of ['quote', 'decline', 'late', 'silent', 'failed', 'unkept', ...faults])
     answers.add({ venue: id, answer }, 0);
   const seconds = metrics.histogram(
     'firmquote_venue_route_answer_seconds',
@@ -134,9 +141,12 @@ export function createVenueSource(
     intent: PairRequest,
     ask: RouteAsk,
     nonce: bigint,
-    answer: RouteQuote | Decline,
+    answer: RouteQuote | Decline | Closed,
     relayTerms: (gas: bigint) => RelayTerms,
   ): Found {
+    const isResting = isDecline(answer) && answer.declined === 'standby';
+    rests.note(id, intent.corridor, isResting ? (answer.detail ?? 'it does not say why') : null);
+    if (isDecline(answer) && answer.declined === 'closed') return closed(answer, intent);
     if (isDecline(answer)) {
       answers.add({ venue: id, answer: 'decline' });
       const { declined: reason, maxAmount = null, minAmount = null } = answer;
@@ -165,6 +175,19 @@ export function createVenueSource(
     return { offers: [offerOf(intent, ask, nonce, answer, relayTerms(gasOf(answer)))], why: null };
   }
 
+  function closed(answer: Closed, { corridor }: PairRequest): Found {
+    if (answer.opensAt !== null && !isUnixSeconds(answer.opensAt)) {
+      fault('invalid_times', undefined);
+      return {
+        offers: [],
+        why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', corridor),
+      };
+    }
+    answers.add({ venue: id, answer: 'decline' });
+    const why = unavailable('no_quotes', closedWords(venue, answer), corridor);
+    return { offers: [], why, isClosed: true };
+  }
+
   function offerOf(
     intent: PairRequest,
     ask: RouteAsk,
@@ -177,6 +200,11 @@ export function createVenueSource(
       nonce,
       platformFeeBps: intent.workspace.platformFeeBps,
       relayFee: relayTerms.relayFee,
+      // Its venue fills once the order is final on its origin.
+      landingMarginSeconds:
+        ask.origin.id === ask.dest.id
+          ? ask.origin.landingMarginSeconds
+          : landingSecondsOf(prices, ask.origin, ask.inputToken, quote.inputAmount),
       settlement: intent.request.settlement,
       quote,
     });
@@ -207,9 +235,24 @@ export function createVenueSource(
       legs: hopsOf(venue, ask, quote),
       thin: false,
       underWatch: breaker.underWatch(clock.nowMs()),
+      promise: () => promise(ask, quote, nonce),
       isStillBacked: () => true,
       recordPromise: () => {},
     };
+  }
+
+  async function promise(ask: RouteAsk, quote: RouteQuote, nonce: bigint): Promise<boolean> {
+    if (!venue.promise) return true;
+    const unaborted = new AbortController().signal;
+    try {
+      const kept = await within(limits.timeoutMs, venue.promise({ ask, quote, nonce }), unaborted);
+      if (kept === 'late') fault('silent', undefined);
+      else if (!kept) answers.add({ venue: id, answer: 'unkept' });
+      return kept === true;
+    } catch (error) {
+      fault('failed', error);
+      return false;
+    }
   }
 
   function fault(answer: string, error: unknown) {
@@ -246,6 +289,12 @@ export function createVenueSource(
     find,
   };
 }
+
+/** Why a closed rail does not quote, with the time of its opening. */
+export const closedWords = ({ name }: RouteVenue, { opensAt }: Closed): string =>
+  opensAt === null
+    ? `${name} is closed at the moment. Try again later.`
+    : `${name} is closed until ${toIso(opensAt * 1_000)}. Ask again then.`;
 
 /** All in one transaction. */
 function hopsOf(

@@ -11,6 +11,8 @@ import {
   zRouterSubmitRequest,
 } from '../../protocol/api/router.ts';
 import { zOrderSubmitRequest } from '../../protocol/api/submit.ts';
+import { keyRoute } from './account.ts';
+import { keysRoutes } from './keys.ts';
 import { firmnessRoute } from './firmness.ts';
 import { orderRoute } from './order.ts';
 import { pairsRoute } from './pairs.ts';
@@ -27,7 +29,17 @@ import { webhookRoutes } from './webhooks.ts';
 
 export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
   const { quoter, router, submitter, preflighter, routePreflighter, routeRoster } = parts;
-  const { networks: chains, markets, tickets, history, roster, workspaces, firmness, webhooks } = parts;
+  const {
+    networks: chains,
+    markets,
+    tickets,
+    history,
+    roster,
+    workspaces,
+    firmness,
+    webhooks,
+    workspaceKeys,
+  } = parts;
   const solvers = { roster, workspaces, chains };
   return [
     quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
@@ -44,11 +56,13 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/solvers', 'roster'),
     firmnessRoute({ firmness, roster, workspaces }),
+    keyRoute({ workspaces }),
     ticketsRoute({ tickets }),
     tradesRoute({ history }),
     tradesExportRoute({ history }),
     tradesDailyRoute({ history }),
     tradeRoute({ history }),
+    ...keysRoutes(workspaceKeys),
     ...webhookRoutes(webhooks),
   ] as unknown as Route[];
 }

@@ -129,7 +129,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
       if (new Set(hello.accounts.map(({ chainId }) => chainId)).size < hello.accounts.length)
         return refuse('duplicate_chain', 'A hello names one account per chain, and this one names several.');
-      for (const { chainId, account, operator, signature } of hello.accounts) {
+      const shadow = hello.shadow === true;
+      for (const { chainId, account, operator, signature } of shadow ? [] : hello.accounts) {
         const port = ours.find(({ chain }) => chain.id === chainId);
         if (!port) continue;
         const digest = linkProofDigest(
@@ -144,7 +145,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (await liquidity.watch(chainId, account, operator)) accounts.set(chainId, { account, operator });
         if (closed) return unfollow();
       }
-      if (accounts.size === 0)
+      if (accounts.size === 0 && !shadow)
         return refuse(
           'not_operator',
           'This operator may sign for its account on no chain of this key. Register it with setOperator on the escrow.',
@@ -152,6 +153,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       session = {
         solverId,
         replica: hello.replica,
+        shadow,
         mode: key.mode,
         accounts,
         corridors: hello.corridors.filter(
@@ -180,14 +182,15 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
           'This solver is not on the roster, or has been disabled by the venue.',
         );
       cancelTimer();
-      store
-        .putSolverAccounts(
-          solverId,
-          [...accounts].map(([chainId, { account }]) => ({ chainId, account })),
-        )
-        .catch((error: unknown) =>
-          log.warn({ solver: solverId, error }, "a solver's accounts could not be stored"),
-        );
+      if (!shadow)
+        store
+          .putSolverAccounts(
+            solverId,
+            [...accounts].map(([chainId, { account }]) => ({ chainId, account })),
+          )
+          .catch((error: unknown) =>
+            log.warn({ solver: solverId, error }, "a solver's accounts could not be stored"),
+          );
       say({
         type: 'welcome',
         sessionId: random.bytes32().slice(2, 34),
@@ -246,6 +249,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         });
         return;
       }
+      // No account backs what it says, and its status is always standby.
+      if (session.shadow) return;
       switch (message.type) {
         case 'status':
           return roster.setStatus(session, message.status, message.note);

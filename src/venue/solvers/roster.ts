@@ -31,6 +31,8 @@ export interface SolverSession {
   readonly solverId: string;
   /** Absent when the solver has only one. */
   readonly replica?: string | undefined;
+  /** It proved no account: it is shown requests and outcomes, and nothing it answers counts. */
+  readonly shadow: boolean;
   /** The mode of its key: only requests and orders of this mode are sent to it. */
   readonly mode: KeyMode;
   readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
@@ -59,6 +61,8 @@ export interface RosterEntry extends Entrant {
   /** An active one if there is any. */
   session: SolverSession | undefined;
   sessions: readonly SolverSession[];
+  /** Never among `sessions`: they are no reason to ask this solver, nor to wait for it. */
+  shadows: readonly SolverSession[];
   breaker: Breaker;
   settled: number;
   faded: number;
@@ -74,6 +78,7 @@ interface Presence {
 
 export type Roster = ReturnType<typeof createRoster>;
 
+const SHADOW_NOTE = 'shadow: prices requests and signs nothing';
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
 /** Changes of `status` that count at once; the next tick takes the latest of further ones. */
@@ -124,13 +129,14 @@ export function createRoster(
     'to',
   ]);
 
-  function assess({ disabled, session, breaker }: RosterEntry): {
+  function assess({ disabled, session, shadows, breaker }: RosterEntry): {
     status: RosterStatus;
     reason: string;
     note: string | null;
   } {
     if (disabled)
       return { status: 'offline', reason: 'disabled by the venue', note: 'Disabled by the venue.' };
+    if (!session && shadows.length > 0) return { status: 'standby', reason: SHADOW_NOTE, note: SHADOW_NOTE };
     if (!session) return { status: 'offline', reason: 'not connected', note: null };
     const until = breaker.openUntil(clock.nowMs());
     if (until !== undefined) {
@@ -239,7 +245,7 @@ export function createRoster(
     for (const entry of entries.values()) {
       if (seen.has(entry.id)) continue;
       entries.delete(entry.id);
-      for (const session of entry.sessions) session.end(1008, 'no longer on the roster');
+      for (const session of connectionsOf(entry)) session.end(1008, 'no longer on the roster');
     }
   }
 
@@ -265,6 +271,7 @@ export function createRoster(
         note: null,
         session: undefined,
         sessions: [],
+        shadows: [],
         breaker: createBreaker(breakerOptions),
         settled: 0,
         faded: 0,
@@ -283,7 +290,8 @@ export function createRoster(
     // It may have quoted at another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
-    if (entry.disabled) for (const session of entry.sessions) session.end(1008, 'disabled by the venue');
+    if (entry.disabled)
+      for (const session of connectionsOf(entry)) session.end(1008, 'disabled by the venue');
     update(entry);
   }
 
@@ -300,8 +308,11 @@ export function createRoster(
     join(session: SolverSession) {
       const entry = entries.get(session.solverId);
       if (!entry || entry.disabled) return false;
-      const older = entry.sessions.find(({ replica }) => replica === session.replica);
-      chooseSessions(entry, [...entry.sessions.filter((each) => each !== older), session]);
+      const alike = session.shadow ? entry.shadows : entry.sessions;
+      const older = alike.find(({ replica }) => replica === session.replica);
+      const joined = [...alike.filter((each) => each !== older), session];
+      if (session.shadow) entry.shadows = joined;
+      else chooseSessions(entry, joined);
       older?.end(1008, 'another connection of this solver took over');
       const nowMs = clock.nowMs();
       entry.firstSeenAtMs ??= nowMs;
@@ -316,6 +327,10 @@ export function createRoster(
     /** Ignored when a newer session took its place. */
     leave(session: SolverSession, reason: string) {
       const entry = entries.get(session.solverId);
+      if (entry?.shadows.includes(session)) {
+        entry.shadows = entry.shadows.filter((each) => each !== session);
+        return update(entry, entry.session === undefined ? reason : undefined);
+      }
       if (!entry?.sessions.includes(session)) return;
       chooseSessions(
         entry,
@@ -431,12 +446,14 @@ export function createRoster(
     },
     async stop() {
       cancelTick();
-      for (const { sessions } of entries.values())
-        for (const session of sessions) session.end(1012, 'the venue is restarting');
+      for (const entry of entries.values())
+        for (const session of connectionsOf(entry)) session.end(1012, 'the venue is restarting');
       await unsubscribe?.();
     },
   };
 }
+
+const connectionsOf = ({ sessions, shadows }: RosterEntry): SolverSession[] => [...sessions, ...shadows];
 
 /** Two replicas may record the first sight concurrently. */
 const earlier = (a: number | null, b: number | null): number | null =>

@@ -4,6 +4,7 @@ import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
+import { legsText } from './legs.ts';
 
 /** Base units when the venue no longer lists the token. */
 const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): CsvCell =>
@@ -42,7 +43,10 @@ const MEMBER_COLUMNS: typeof COLUMNS = [
   ['memberEmail', ({ member }) => member?.email],
 ];
 
-const columnsFor = ({ members }: Names) => (members ? [...COLUMNS, ...MEMBER_COLUMNS] : COLUMNS);
+/** Last, so that the columns before keep their places. */
+const ROUTE_COLUMNS: typeof COLUMNS = [['legs', (_, { terms }) => legsText(terms)]];
+
+const columnsFor = ({ members }: Names) => [...COLUMNS, ...(members ? MEMBER_COLUMNS : []), ...ROUTE_COLUMNS];
 
 export const csvHeader = (names: Names): string =>
   `${columnsFor(names)

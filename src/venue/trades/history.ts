@@ -23,6 +23,7 @@ import { csvHeader, csvLine } from './csv.ts';
 import { dailyRange, dayTotals } from './daily.ts';
 import { tradeDossier } from './dossier.ts';
 import { type Names, tradeItem } from './item.ts';
+import { tradeLegs } from './legs.ts';
 import { isPrivileged, tradeQuery } from './search.ts';
 
 interface HistoryDeps {
@@ -176,6 +177,7 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
 function ndjsonLine(row: ExportedTrade, names: Names, by: TradeCursor['by'] | undefined): string {
   const line: TradeLine = {
     ...tradeItem(row, names),
+    legs: tradeLegs(row.terms)?.map(({ kind, solverId }) => ({ kind, solverId })) ?? null,
     ...(by !== undefined && row.position !== null && { cursor: cursorText({ by, after: row.position }) }),
   };
   return `${JSON.stringify(line)}\n`;

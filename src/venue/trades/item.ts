@@ -23,12 +23,19 @@ export interface Names {
   nowMs: number;
 }
 
-export const PATH_LABELS: Record<OrderKind, string> = {
+const PATH_LABELS: Record<OrderKind, string> = {
   rfq_direct: 'Direct',
   rfq_split: 'Direct, split',
   route_dex: 'DEX',
   route_composite: 'Composite',
 };
+
+const VENUE_LABELS = { dex: 'DEX', bridge: 'Bridge', issuer: 'Issuer', fiat: 'Fiat rail' } as const;
+
+function pathLabel({ orderKind, legs }: TradeRow['terms']): string {
+  const kind = orderKind === 'route_dex' ? legs?.[0]?.kind : undefined;
+  return kind === undefined || kind === 'rfq' ? PATH_LABELS[orderKind] : VENUE_LABELS[kind];
+}
 
 export function tradeItem(row: TradeRow, names: Names): TradeItem {
   const { terms, state } = row;
@@ -45,7 +52,7 @@ export function tradeItem(row: TradeRow, names: Names): TradeItem {
     amountUsd: row.amountUsd,
     lpName: lpName(terms.lp, names),
     lpSource: names.solvers.has(terms.lp) ? 'roster' : 'external',
-    routingPathLabel: PATH_LABELS[terms.orderKind],
+    routingPathLabel: pathLabel(terms),
     status: orderStatusOf(state.stage),
     settlementStatus: state.stage,
     lifecycleStatus: lifecycleStatus(row, deferred),

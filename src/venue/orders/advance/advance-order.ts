@@ -3,16 +3,18 @@
 import { type Fact, type Failure, FAILURE_CODES } from '../../../domain/fact.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
-import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
+import type { SettlementPlan } from '../../../settlement/plan.ts';
 import { isFundingRevert } from '../../../settlement/revert.ts';
 import type { VenueDeps } from '../../deps.ts';
 import type { ChainView } from './chain-view.ts';
 import { explainFailure } from './failure.ts';
 import { observeOrder, type ChainObservation } from './observe.ts';
 import { type OpenOrder, proofsOf } from './open-order.ts';
+import { recordFactSpans, recordOrderSpan } from './order-spans.ts';
+import { planOrder } from './plan-order.ts';
 import type { StepPlan, StepResult } from './run-step.ts';
 
-type AdvanceOrderDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
+type AdvanceOrderDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics' | 'tracer'> & {
   store: Pick<OrderStore, 'append'>;
   views: ReadonlyMap<number, ChainView>;
   runStep(item: OpenOrder, step: StepPlan): Promise<StepResult>;
@@ -23,7 +25,7 @@ export type Advanced = 'waiting' | 'again' | 'ended' | 'lost';
 
 const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
 
-export function createAdvanceOrder({ store, views, runStep, clock, log, metrics }: AdvanceOrderDeps) {
+export function createAdvanceOrder({ store, views, runStep, clock, log, metrics, tracer }: AdvanceOrderDeps) {
   const endedTotal = metrics.counter('firmquote_venue_orders_ended_total', 'Ended orders', [
     'status',
     'code',
@@ -34,7 +36,7 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     'firmquote_venue_settle_seconds',
     'From acceptance to settled',
     SETTLE_SECONDS,
-    ['flow'],
+    { flow: ['same_chain', 'cross_chain'] },
   );
 
   return async function advanceOrder(item: OpenOrder): Promise<Advanced> {
@@ -64,14 +66,8 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
 
   function decide({ record, progress }: OpenOrder, { nonceGone, timeOf }: ChainObservation): SettlementPlan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
-    const { order, executionMode, validUntil } = record;
-    const origin = views.get(Number(order.originChainId))?.chain.chain;
-    // Half of the margin that is there for depth, and all that the quote was given for its value.
-    const openReserveSeconds =
-      origin === undefined
-        ? 0
-        : Math.max(0, order.fillDeadline - validUntil - Math.ceil(origin.landingMarginSeconds / 2));
-    return plan({ order, progress, executionMode, openReserveSeconds, timeOf });
+    const origin = views.get(record.originChainId)?.chain.chain;
+    return planOrder(record, { progress, origin, timeOf });
   }
 
   function noteRefusal(item: OpenOrder, { step }: StepPlan, revert: NonNullable<OpenOrder['refusal']>) {
@@ -94,14 +90,17 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     item.record = { ...before, updatedAtMs: atMs, facts: [...before.facts, ...added] };
     item.progress = progress;
     item.proofs = proofsOf(item.record, progress);
+    recordFactSpans(tracer, item.record, added);
     if (ended) reportEnd(item, atMs);
     return true;
   }
 
-  function reportEnd({ record: { orderId, createdAtMs }, progress }: OpenOrder, atMs: number) {
+  function reportEnd({ record, progress }: OpenOrder, atMs: number) {
+    const { orderId, createdAtMs } = record;
     const { status, stage, failure, flow } = progress;
     endedTotal.add({ status, code: failure?.code ?? 'none' });
     if (status === 'settled') settleSeconds.observe((atMs - createdAtMs) / 1_000, { flow });
+    recordOrderSpan(tracer, record, progress, atMs);
     log.info({ orderId, status, stage, ...(failure && { code: failure.code }) }, 'order ended');
   }
 }

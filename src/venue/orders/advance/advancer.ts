@@ -17,7 +17,7 @@ import { createRunStep } from './run-step.ts';
 
 export type OrderAdvancerDeps = Pick<
   VenueDeps,
-  'chains' | 'routeVenues' | 'queue' | 'clock' | 'log' | 'metrics'
+  'chains' | 'routeVenues' | 'queue' | 'clock' | 'log' | 'metrics' | 'tracer'
 > & {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
   transactors: ReadonlyMap<number, Transactor>;
@@ -39,7 +39,7 @@ const PAGE = 500;
 const OPEN_STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending'];
 
 export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvancerOptions) {
-  const { store, chains, transactors, queue, bus, clock, log, metrics } = deps;
+  const { store, chains, transactors, queue, bus, clock, log, metrics, tracer } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
   const looks = metrics.counter('firmquote_venue_order_looks_total', 'Looks at orders', {
     result: ['ok', 'error'],
@@ -56,7 +56,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
 
   const views = new Map([...chains].map(([id, chain]) => [id, createChainView(chain)]));
   const runStep = createRunStep(deps, { graceMs });
-  const advanceOrder = createAdvanceOrder({ store, views, runStep, clock, log, metrics });
+  const advanceOrder = createAdvanceOrder({ store, views, runStep, clock, log, metrics, tracer });
   const work = new Map<Bytes32, OpenOrder>();
   const runs = new Set<Promise<void>>();
   const wanted = new Set<Bytes32>();
