@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
@@ -13,3 +13,9 @@ export function openBrowser(): Promise<Browser> {
     throw new Error('This test needs Chromium: sudo apt-get install -y chromium');
   return chromium.launch({ executablePath, args: ARGUMENTS });
 }
+
+/** Resolves when nothing moves or fades any more: before that, colours are not those of the page. */
+export const still = (page: Page): Promise<unknown> => page.waitForFunction(NOTHING_MOVES);
+
+const NOTHING_MOVES = `document.getAnimations().every(({ playState, effect }) =>
+  playState !== 'running' || effect.getTiming().iterations === Infinity)`;

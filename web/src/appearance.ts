@@ -1,0 +1,26 @@
+/** Light or dark: as the system has it, until somebody chooses. */
+
+import { useEffect, useState } from 'react';
+
+const DARK = '(prefers-color-scheme: dark)';
+const KEPT = 'firmquote-appearance';
+
+export function useAppearance() {
+  const [kept, setKept] = useState(() => localStorage.getItem(KEPT));
+  const [system, setSystem] = useState(() => matchMedia(DARK).matches);
+  useEffect(() => {
+    const media = matchMedia(DARK);
+    const changed = () => setSystem(media.matches);
+    media.addEventListener('change', changed);
+    return () => media.removeEventListener('change', changed);
+  }, []);
+  const dark = kept === null ? system : kept === 'dark';
+  return {
+    dark,
+    turn() {
+      const next = dark ? 'light' : 'dark';
+      localStorage.setItem(KEPT, next);
+      setKept(next);
+    },
+  };
+}

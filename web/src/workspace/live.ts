@@ -1,0 +1,87 @@
+/** The venue's event stream: tells the pages when to read again, and whether it is connected. */
+
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, useState } from 'react';
+import { STREAM_PROTOCOL } from '../../../src/protocol/api/tickets.ts';
+import { useNow } from '../live.ts';
+import { type Access, call } from './api.ts';
+
+export type StreamState = 'connecting' | 'live' | 'lost';
+
+const TOPICS = ['orders', 'solvers'];
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
+/** While the stream tells of changes, and while it does not. */
+const STREAMED_EVERY_MS = 10_000;
+const POLLED_EVERY_MS = 3_000;
+/** For an answer that was asked for in time. */
+const ANSWER_MS = 7_000;
+
+/** Each reconnect needs a ticket of its own. Whatever was missed meanwhile is read again. */
+export function useStream(access: Access | undefined): StreamState {
+  const client = useQueryClient();
+  const [state, setState] = useState<StreamState>('connecting');
+  const key = access?.key;
+  useEffect(() => {
+    if (key === undefined) return;
+    let socket: WebSocket | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let ended = false;
+    let waitMs = FIRST_WAIT_MS;
+    const again = () => {
+      if (ended) return;
+      setState('lost');
+      timer = setTimeout(() => void connect(), waitMs);
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    };
+    const connect = async () => {
+      let ticket: string;
+      try {
+        ({ ticket } = await call<{ ticket: string }>(key, 'POST', '/api/v1/ws/tickets'));
+      } catch {
+        return again();
+      }
+      if (ended) return;
+      socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/v1/ws`, [
+        STREAM_PROTOCOL,
+        ticket,
+      ]);
+      socket.addEventListener('open', () =>
+        socket?.send(JSON.stringify({ op: 'subscribe', topics: TOPICS, id: 1 })),
+      );
+      socket.addEventListener('message', ({ data }) => {
+        const { op } = JSON.parse(String(data)) as { op?: string };
+        if (op === 'subscribed') {
+          waitMs = FIRST_WAIT_MS;
+          setState('live');
+        }
+        void client.invalidateQueries({ predicate: ({ meta }) => meta?.['streamed'] === true });
+      });
+      socket.addEventListener('close', again);
+    };
+    void connect();
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      socket?.close();
+    };
+  }, [key, client]);
+  return state;
+}
+
+export const StreamContext = createContext<StreamState>('connecting');
+
+/** Reads at once, again at each event, and by the clock. `old`: no answer came when one was due. */
+export function useRead<T>(key: readonly unknown[], read: () => Promise<T>, { enabled = true } = {}) {
+  const everyMs = useContext(StreamContext) === 'live' ? STREAMED_EVERY_MS : POLLED_EVERY_MS;
+  const { data, error, dataUpdatedAt } = useQuery({
+    queryKey: key,
+    queryFn: read,
+    enabled,
+    refetchInterval: everyMs,
+    meta: { streamed: true },
+  });
+  const nowMs = useNow();
+  const old = data !== undefined && nowMs - dataUpdatedAt > everyMs + ANSWER_MS;
+  return { data, error, readAtMs: dataUpdatedAt, old };
+}
