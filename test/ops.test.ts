@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { STUCK_AFTER_SECONDS } from '../src/venue/admin/open-orders.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const rules = readFileSync(join(ROOT, 'ops', 'rules.yml'), 'utf8');
@@ -16,8 +17,8 @@ test('promtool accepts the rules', () => {
   expect(checked.status).toBe(0);
 });
 
-test('price alerts fire on their condition and not before', () => {
-  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', 'rules.test.yml')], {
+test.each(['rules', 'slo'])('alerts fire on their condition and not before (%s.test.yml)', (name) => {
+  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', `${name}.test.yml`)], {
     encoding: 'utf8',
   });
   expect(`${tested.stdout}${tested.stderr}`).toContain('SUCCESS');
@@ -29,23 +30,29 @@ test('every metric in the rules is exported', () => {
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
     .join('\n');
-  const named = [...new Set(rules.match(/\bfirmquote_[a-z0-9_]+/g))];
+  // A histogram `x` shows `x_bucket`, `x_sum` and `x_count`.
+  const histogram = /_seconds_(?:bucket|sum|count)$/;
+  const named = [
+    ...new Set(
+      rules
+        .match(/\bfirmquote_[a-z0-9_]+/g)
+        ?.map((name) => (histogram.test(name) ? name.replace(/_[a-z]+$/, '') : name)),
+    ),
+  ];
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
+});
+
+test('an order is stuck by the objective of settlement_time', () => {
+  for (const [flow, seconds] of Object.entries(STUCK_AFTER_SECONDS))
+    expect(
+      [...rules.matchAll(new RegExp(`flow="${flow}",le="(\\d+)"`, 'g'))].map(([, le]) => Number(le)),
+    ).toEqual(Array.from({ length: 4 }, () => seconds));
 });
 
 test('every alert has a summary and an action', () => {
   const alerts = rules.split(/\n\s+- alert: /).slice(1);
   for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
-});
-
-test('Alertmanager routes every severity to a receiver that exists', () => {
-  const routing = readFileSync(join(ROOT, 'ops', 'alertmanager.yml'), 'utf8');
-  const severities = new Set([...rules.matchAll(/severity: (\w+)/g)].map(([, severity]) => severity));
-  const routed = [...routing.matchAll(/receiver: ([\w-]+)\n\s+matchers: \['severity="(\w+)"'\]/g)];
-  expect(new Set(routed.map(([, , severity]) => severity))).toEqual(severities);
-  const receivers = [...routing.matchAll(/- name: ([\w-]+)/g)].map(([, name]) => name);
-  expect(receivers).toEqual(expect.arrayContaining(routed.map(([, receiver]) => receiver)));
 });
 
 test('every package in the lock has an integrity hash and names no registry', () => {
@@ -70,4 +77,33 @@ test('compose pins every image by version and asks both stores for a password', 
   for (const store of ['POSTGRES', 'REDIS']) expect(compose).toContain(`\${${store}_PASSWORD:?`);
   expect(compose).toContain('--requirepass');
   expect(compose).toMatch(/REDIS_URL: redis:\/\/:\$\{REDIS_PASSWORD\}@/);
+});
+
+test('the dashboards are what their tables say', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/dashboards.mjs', '--check'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+});
+
+test('the image runs as a user without rights and says whether it is healthy', () => {
+  const image = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  expect(image).toMatch(/^USER node$/m);
+  expect(image).toMatch(/^HEALTHCHECK [^\n]*\\\n +CMD \["node"[^\n]*OPS_PORT[^\n]*\/healthz/m);
+  const compose = readFileSync(join(ROOT, 'compose.yaml'), 'utf8');
+  for (const port of ['9200', '9300']) expect(compose).toContain(`OPS_PORT: ${port}`);
+});
+
+test('CI runs on the oldest Node that the package allows, and on newer ones', () => {
+  const workflow = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8');
+  const tested = [...(/node: \[(.+)\]/.exec(workflow)?.[1] ?? '').matchAll(/"(\d+)"/g)].map(([, major]) =>
+    Number(major),
+  );
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  expect(Math.min(...tested)).toBe(Number(/\d+/.exec(engines.node)?.[0]));
+  expect(tested).toHaveLength(3);
+  expect(workflow).toContain('.ci/run');
 });

@@ -10,6 +10,7 @@ import { keccakHex } from '../../src/domain/keccak.ts';
 import type { SignedCommitment } from '../../src/domain/commitment.ts';
 import { claimCall, postBondCall } from '../../src/settlement/bond-call.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
+import { moverCall } from '../../src/settlement/lp-account.ts';
 import { makeTrade } from '../support/trade.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { lieAbout } from '../faults/support/lies.ts';
@@ -39,14 +40,15 @@ const NONE: Hex = `0x${'00'.repeat(32)}`;
 const give = async ({ anvil }: TestChain, from: Address, to: Address, wei: bigint): Promise<void> =>
   void (await anvil.rpc('eth_sendTransaction', [{ from, to, value: `0x${wei.toString(16)}` }]));
 
+const metricsOf = async ({ targets }: Stage, id: string): Promise<string> =>
+  (await fetch(`${targets.find(({ instance }) => instance === id)?.opsUrl ?? ''}/metrics`)).text();
+
+const shows = (stage: Stage, id: string, line: string): Promise<true> =>
+  patiently(async () => (await metricsOf(stage, id)).includes(`\n${line}\n`) || undefined);
+
 /** A control that an earlier fault tripped may hold for a minute. */
-async function quotesAgain({ targets }: Stage, id: LpId, pair: string): Promise<void> {
-  const opsUrl = targets.find(({ instance }) => instance === id)?.opsUrl ?? '';
-  await patiently(async () => {
-    const text = await (await fetch(`${opsUrl}/metrics`)).text();
-    return text.includes(`firmquote_lp_pair_quoting{pair="${pair}"} 1`) || undefined;
-  });
-}
+const quotesAgain = (stage: Stage, id: LpId, pair: string): Promise<true> =>
+  shows(stage, id, `firmquote_lp_pair_quoting{pair="${pair}"} 1`);
 
 const VENUE: readonly Cause[] = [
   {
@@ -100,6 +102,26 @@ const VENUE: readonly Cause[] = [
       }
       await solver.stop();
     },
+  },
+  {
+    fault: "somebody kills the Redis of the venue's queue",
+    fires: { QueueDown: { job: 'venue', instance: 'worker', kind: 'redis' } },
+    bring: ({ queueServer }) => queueServer.kill(),
+    async heal(stage) {
+      await stage.queueServer.start();
+      await shows(stage, 'worker', 'firmquote_queue_up{kind="redis"} 1');
+    },
+  },
+  {
+    fault: 'the receiver of webhooks takes requests and answers none',
+    fires: { WebhooksOverdue: {} },
+    async bring({ receiver, addWebhook, home }, client) {
+      receiver.answer('/hangs', () => {});
+      await addWebhook('/hangs');
+      for (let n = 0; n < 4; n += 1)
+        await client.ended(await order(client, { lp: 'alpha', from: home, to: home, usdc: 131n }));
+    },
+    heal: async ({ receiver }) => receiver.answer('/hangs', undefined),
   },
 ];
 
@@ -296,7 +318,10 @@ const BOOKS: readonly Cause[] = [
   },
   {
     fault: 'the RPC provider of an LP takes its fill and never passes it on',
-    fires: { LpFaded: { instance: 'booked', outcome: 'faded' } },
+    fires: {
+      LpFaded: { instance: 'booked', outcome: 'faded' },
+      FirmnessBroken: { job: 'venue', code: 'expired_unfilled' },
+    },
     async bring({ farNode, home, away }, client) {
       farNode.fault('eth_sendRawTransaction', { do: 'drop', answer: ([raw]) => keccakHex(raw as Hex) });
       await order(client, { lp: 'booked', from: home, to: away, usdc: 168n, take: 'usdc' });
@@ -316,6 +341,26 @@ const BOOKS: readonly Cause[] = [
       await client.ended(await order(client, { lp: 'booked', from: home, to: home, usdc: 110n }));
     },
     heal: ({ home, lp }) => home.setOperator(lp('booked').owner.address, lp('booked').operator.address),
+  },
+  {
+    fault: 'the owner has a withdrawal open, and the LP is to move the same token',
+    fires: { LpTransferStuck: { instance: 'idle' } },
+    async bring({ home, away, cctp, admin }) {
+      const request = moverCall.requestWithdrawal(home.usdc.address, 1n);
+      await home.send(cctp.owner.address, cctp.account, request);
+      const wanted = {
+        asset: 'USDC',
+        from: home.chain.slug,
+        to: away.chain.slug,
+        amount: '1',
+        note: 'a test',
+      };
+      await admin('idle', 'POST', '/transfers', wanted);
+    },
+    heal: ({ home, cctp }) =>
+      home
+        .send(cctp.owner.address, cctp.account, moverCall.requestWithdrawal(home.usdc.address, 0n))
+        .then(() => {}),
   },
   {
     fault: 'another party has the key of an operator, signs more than the account holds, and claims its bond',
@@ -395,7 +440,28 @@ const BOOKS: readonly Cause[] = [
   },
 ];
 
+/** Ends the lock of the cause below. */
+let unlock = async (): Promise<void> => {};
+
 const IDLE: readonly Cause[] = [
+  {
+    fault: 'an administrator of the database holds a lock that statements of an LP wait for',
+    fires: { DatabaseBusy: { job: 'lp', instance: 'idle' } },
+    async bring({ lockTable }) {
+      const { release } = await lockTable('lp', 'lp_idle');
+      unlock = release;
+    },
+    heal: () => unlock(),
+  },
+  {
+    fault: 'the network between an LP and PostgreSQL is cut',
+    fires: { DatabaseDown: { job: 'lp', instance: 'idle' } },
+    bring: async ({ idleDatabase }) => idleDatabase.set({ kind: 'reset' }),
+    async heal(stage) {
+      stage.idleDatabase.set({ kind: 'pass' });
+      await shows(stage, 'idle', 'firmquote_postgres_up 1');
+    },
+  },
   {
     fault: 'the operator paused the LP for a drain, and forgot it',
     fires: { LpPausedLong: { instance: 'idle' } },
@@ -407,9 +473,28 @@ const IDLE: readonly Cause[] = [
 /** After all others, one after another: the world does not survive them. */
 export const LAST: readonly Cause[] = [
   {
+    fault: 'the only worker hangs while orders come in',
+    fires: { QueueBehind: { job: 'venue', topic: 'orders' } },
+    async bring({ world, home }, client) {
+      world.venue('worker').freeze();
+      await order(client, { lp: 'alpha', from: home, to: home, usdc: 132n });
+    },
+    heal: async ({ world }) => world.venue('worker').thaw(),
+  },
+  {
     fault: 'every LP is killed',
-    fires: { NobodyQuotes: {} },
-    bring: async ({ world }) => void (await Promise.all(world.lps.map(({ part }) => part.kill()))),
+    fires: {
+      NobodyQuotes: {},
+      SloBurnsFast: { slo: 'quote_availability' },
+      SloBurnsSlowly: { slo: 'quote_availability' },
+    },
+    async bring({ world, home }, client) {
+      await Promise.all(world.lps.map(({ part }) => part.kill()));
+      for (let n = 0; n < 25; n += 1) {
+        await quotesOf(client, { lp: 'alpha', from: home, to: home, usdc: 100n }).catch(() => undefined);
+        await pause(SLICE_MS / 2);
+      }
+    },
     async heal({ world }) {
       await Promise.all(world.lps.map(({ part }) => part.start()));
       await world.quoting('api');

@@ -28,6 +28,8 @@ export interface Prometheus {
   fired(rule: string, labels: Labels, sinceMs: number): Promise<boolean>;
   /** Every alert that fired since that time, as `rule{labels}`; of one severity, or of all. */
   allFired(sinceMs: number, severity?: string): Promise<string[]>;
+  /** How many series an expression has now. Throws when Prometheus refuses it. */
+  count(expression: string): Promise<number>;
   /** Rules that could not be evaluated, with the reason. */
   problems(): Promise<string[]>;
   stop(): Promise<void>;
@@ -117,6 +119,7 @@ export async function startPrometheus(targets: readonly Target[]): Promise<Prome
         .map(({ metric: { alertname, ...labels } }) => `${alertname}${JSON.stringify(labels)}`)
         .toSorted();
     },
+    count: async (expression) => (await query(expression)).length,
     async problems() {
       const { groups } = await api<{ groups: { rules: { name: string; lastError?: string }[] }[] }>('rules');
       return groups

@@ -2,6 +2,7 @@
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
+import pg from 'pg';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,19 +10,28 @@ import { encodeFunctionData } from 'viem';
 import { deployDex } from '../../src/adapters/evm/deploy/deploy-dex.ts';
 import { deployAggregators } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { Address } from '../../src/domain/hex.ts';
+import { setOperatorCall } from '../../src/settlement/call.ts';
+import { EVERYTHING, moverCall } from '../../src/settlement/lp-account.ts';
 import { devAggregatorAbi } from '../../src/settlement/abi/dev-aggregator.ts';
 import { account, DEPLOYER, type TestChain } from '../support/devnet.ts';
+import { startCctp, type TestCctp } from '../support/cctp.ts';
+import { MOVER } from '../support/lp-account.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { type ScriptedSolver, startSolver } from '../support/solver.ts';
 import { UNLIMITED } from '../support/unlimited.ts';
 import { playExchange, type PlayedExchange } from '../faults/support/exchanges.ts';
 import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { type Config, startWorld, type World, type WorldLp } from '../faults/support/world.ts';
+import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.ts';
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../src/adapters/system/random.ts';
+import { mintKey } from '../../src/venue/access/keys.ts';
 import { startPrometheus, type Prometheus, type Target } from './prometheus.ts';
 
 /**
  * alpha trades, as a replica with Redis; priced has real feeds; booked sees the chains through nodes that
- * can lie; idle is paused for as long as the test runs.
+ * can lie; idle is paused for as long as the test runs, and may move its money over CCTP.
  */
 const LPS = ['alpha', 'priced', 'booked', 'idle'] as const;
 export type LpId = (typeof LPS)[number];
@@ -43,7 +53,7 @@ export interface Stage {
   away: TestChain;
   targets: readonly Target[];
   lp(id: LpId): WorldLp;
-  admin<T>(id: LpId, method: 'GET' | 'POST', path: string): Promise<T>;
+  admin<T>(id: LpId, method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
   /** Changes the configuration file of a part for good. */
   edit(part: string, change: (config: Config) => void): Promise<void>;
   exchanges: readonly PlayedExchange[];
@@ -56,7 +66,18 @@ export interface Stage {
   /** Three endpoints of `home` and one of `away`, of the LP booked. */
   nodes: readonly [RpcProxy, RpcProxy, RpcProxy];
   farNode: RpcProxy;
+  /** With the account of idle. */
+  cctp: TestCctp;
   sequencer(up: boolean): Promise<void>;
+  /** What the LP idle reaches its database through. */
+  idleDatabase: TcpProxy;
+  /** Locks the table that each process reads every few seconds, until `release`. */
+  lockTable(schema: string, database: string): Promise<{ release(): Promise<void> }>;
+  /** Redis of the venue's queue. */
+  queueServer: { kill(): Promise<void>; start(): Promise<void> };
+  /** Registers an endpoint of the workspace at the receiver. */
+  receiver: Receiver;
+  addWebhook(path: string): Promise<void>;
   /** A solver that signs with a key that nobody allowed. */
   liar(): Promise<ScriptedSolver>;
   screening: Service;
@@ -114,6 +135,8 @@ export async function startStage(): Promise<Stage> {
   ) as [string, string, string];
   await writeFile(denyList, '[]');
   const redis: TestRedis = await startRedis();
+  let queueRedis: TestRedis = await startRedis();
+  const receiver = await startReceiver();
   const exchanges = await Promise.all(
     (['binance', 'coinbase', 'kraken'] as const).map((kind) => playExchange(kind, ETH)),
   );
@@ -130,6 +153,7 @@ export async function startStage(): Promise<Stage> {
     venues: { api: 'api', worker: 'worker', whole: 'all' },
     lps: LPS,
     guests: [LIAR],
+    env: { MOVER: MOVER.privateKey },
     depth: 2,
     validitySeconds: 20,
     proofWindowSeconds: 40,
@@ -162,6 +186,18 @@ export async function startStage(): Promise<Stage> {
     aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }],
   })) as [Address];
 
+  const cctp = await startCctp([
+    { chain: home, domain: 6 },
+    { chain: away, domain: 26, isFinalAtOnce: true },
+  ]);
+  const idle = world.lps.find(({ id }) => id === 'idle') as WorldLp;
+  for (const chain of [home, away]) {
+    await chain.send(cctp.owner.address, cctp.account, setOperatorCall(idle.operator.address, true));
+    await chain.fund(cctp.account, 1_000n);
+    for (const { address } of [chain.usdc, chain.weth])
+      await chain.send(cctp.mover.address, cctp.account, moverCall.deposit(address, EVERYTHING));
+  }
+
   const { constantProduct: pools } = await deployDex({
     rpcUrl: home.anvil.url,
     chainId: home.chain.id,
@@ -186,6 +222,7 @@ export async function startStage(): Promise<Stage> {
     }
     if (part.startsWith('attester')) return void (config['staleMs'] = 4_000);
     if (part === 'worker') near['rpcUrls'] = [relay.url];
+    if (['api', 'worker'].includes(part)) config['queue'] = { redisUrl: queueRedis.url };
     if (part === 'whole') config['dex'] = [exchangeOf(pools)];
     if (['api', 'worker', 'whole'].includes(part)) return forVenue(config);
     forLp(part as LpId, config, near, far);
@@ -207,10 +244,13 @@ export async function startStage(): Promise<Stage> {
 
   function forVenue(config: Config): void {
     Object.assign(config, {
+      keys: { ...(config['keys'] as object), webhooks: [{ id: 'k1', secret: { env: 'SEAL' } }] },
       screening: {
         denyListFile: denyList,
         provider: { url: `${screening.url}/{address}`, cacheTtlMs: 0, attempts: 1, onFailure: 'open' },
       },
+      // One delivery at a time, to a receiver that may take long.
+      webhooks: { allowPrivate: true, allowHttp: true, timeoutMs: 8_000, deliveriesAtOnce: 1 },
       outbound: { allowPrivate: true, allowHosts: ['127.0.0.1'] },
       travelRule: { url: travelRule.url, maxAttempts: 2, firstRetryMs: 100, longestRetryMs: 200 },
       // Its pauses in less time, as the rules.
@@ -248,6 +288,22 @@ export async function startStage(): Promise<Stage> {
       near['endpoints'] = { readmitAfterSeconds: 1 };
       far['rpcUrls'] = [farNode.url];
     }
+    if (id === 'idle') {
+      lp['chains'] = (lp['chains'] as object[]).map((chain) => ({ ...chain, account: cctp.account }));
+      for (const [at, section] of [near, far].entries()) {
+        const { domain, token, messenger, transmitter } = cctp.deployments[
+          at
+        ] as TestCctp['deployments'][number];
+        section['cctpDomain'] = domain;
+        section['cctp'] = { token, messenger, transmitter, fastSeconds: null, standardSeconds: 4 };
+      }
+      Object.assign(config, {
+        keys: { ...(config['keys'] as object), mover: { env: 'MOVER', development: true } },
+        bridges: { cctp: { attestationUrl: cctp.circle.url, allowPrivate: true } },
+        transfers: { mode: 'by_hand', everyMs: 500, patienceSeconds: 1 },
+      });
+      config['database'] = { url: throughProxy(config['database'] as { url: string }), maxConnections: 4 };
+    }
     if (id !== 'priced') return;
     far['sequencer'] = { address: uptime, graceSeconds: 0 };
     config['feeds'] = {
@@ -272,6 +328,21 @@ export async function startStage(): Promise<Stage> {
       },
     });
   }
+
+  const idleCable = await startTcpProxy(world.postgres.url);
+  function throughProxy({ url }: { url: string }): string {
+    const through = new URL(url);
+    through.port = String(idleCable.port);
+    return through.href;
+  }
+  const webhookKey = mintKey(
+    { random: systemRandom, clock: systemClock },
+    {
+      ...{ kind: 'workspace', mode: 'test', workspaceId: WORKSPACE.id, role: 'admin' },
+      ...{ memberId: null, solverId: null, label: 'alerts' },
+    },
+  );
+  await world.store.addKey(webhookKey.record);
 
   // Before a venue keeps it in memory.
   await world.store.putWorkspace({ ...WORKSPACE, travelRuleThresholdUsd: 50 });
@@ -309,8 +380,11 @@ export async function startStage(): Promise<Stage> {
     away,
     targets,
     lp: lpOf,
-    async admin(id, method, path) {
-      const answer = await fetch(`${lpOf(id).adminUrl}${path}`, { method });
+    async admin(id, method, path, body) {
+      const answer = await fetch(`${lpOf(id).adminUrl}${path}`, {
+        method,
+        ...(body && { body: JSON.stringify(body) }),
+      });
       return (await answer.json()) as never;
     },
     async edit(name, change) {
@@ -323,12 +397,35 @@ export async function startStage(): Promise<Stage> {
     blinkers: [blinker1, blinker2],
     nodes: [node1, node2, node3],
     farNode,
+    cctp,
     async sequencer(up) {
       await away.send(
         lpOf('idle').owner.address,
         uptime,
         encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }),
       );
+    },
+    idleDatabase: idleCable,
+    async lockTable(schema, database) {
+      const client = new pg.Client({ connectionString: await world.postgres.database(database) });
+      await client.connect();
+      await client.query(`begin; lock table ${schema}.migration in access exclusive mode`);
+      return { release: () => client.end() };
+    },
+    queueServer: {
+      kill: () => queueRedis.kill(),
+      async start() {
+        queueRedis = await startRedis({ port: queueRedis.port });
+      },
+    },
+    receiver,
+    async addWebhook(path) {
+      const answer = await fetch(`${world.venueUrl('api')}/api/v1/workspaces/${WORKSPACE.id}/webhooks`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': webhookKey.text },
+        body: JSON.stringify({ url: receiver.url(path) }),
+      });
+      if (answer.status >= 300) throw new Error(`No webhook: ${await answer.text()}`);
     },
     liar: () =>
       startSolver(world.venueUrl('api'), {
@@ -349,11 +446,15 @@ export async function startStage(): Promise<Stage> {
     async stop() {
       await prometheus.stop();
       await world.stop();
+      await cctp.stop();
       await Promise.all([
         ...proxies.map((proxy) => proxy.stop()),
         ...exchanges.map((exchange) => exchange.stop()),
         ...[web, screening, travelRule].map((service) => service.stop()),
         redis.stop(),
+        queueRedis.stop(),
+        receiver.stop(),
+        idleCable.stop(),
       ]);
       await rm(folder, { recursive: true, force: true });
     },

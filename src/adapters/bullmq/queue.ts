@@ -10,12 +10,14 @@ import {
 import type pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Queue } from '../../ports/queue.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Queue, QueueDepth } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
 import { setSession, withoutStartOptions } from '../postgres/session.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepStringsFast } from '../system/fast-strings.ts';
+import { unwatchedQueues, watchQueues } from './queue-metrics.ts';
 
 // BullMQ imports ioredis.
 keepStringsFast();
@@ -28,6 +30,8 @@ export type QueueConnection =
 interface BullOptions {
   connection: QueueConnection;
   log: Log;
+  /** Of a process that is scraped. */
+  metrics?: Metrics;
   /** Other workers take the jobs of a worker silent for this long. */
   lockMs?: number;
 }
@@ -45,12 +49,28 @@ interface Job {
   others?: readonly string[];
 }
 
-export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOptions): Queue {
+export interface WatchedQueue extends Queue {
+  /** Empty without metrics, and while the queue's server does not answer. */
+  depths(): QueueDepth[];
+}
+
+export function createBullQueue({ connection, log, metrics, lockMs = 30_000 }: BullOptions): WatchedQueue {
   const producers = new Map<string, BullQueue<Job>>();
   const workers = new Set<Worker<Job>>();
   const retries = new Set<NodeJS.Timeout>();
   let closed = false;
   const wakers = new Map<string, (id: string) => Promise<void>>();
+  const watch =
+    metrics === undefined
+      ? unwatchedQueues
+      : watchQueues(
+          {
+            kind: connection.kind,
+            producer: (topic) => readyProducer(topic) as Promise<BullQueue>,
+            within: withinAnswerTime,
+          },
+          metrics,
+        );
   const warn = (topic: string) => (error: Error) =>
     log.warn(
       { topic, reason: codeOf(error) },
@@ -120,6 +140,12 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     });
   }
 
+  async function readyProducer(topic: string): Promise<BullQueue<Job>> {
+    const queue = producer(topic);
+    await up(queue, () => producers.delete(topic));
+    return queue;
+  }
+
   function waker(topic: string): (id: string) => Promise<void> {
     const known = wakers.get(topic);
     if (known) return known;
@@ -135,8 +161,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   }
 
   async function add(topic: string, ids: readonly string[], delayMs: number): Promise<void> {
-    const queue = producer(topic);
-    await up(queue, () => producers.delete(topic));
+    const queue = await readyProducer(topic);
     const jobs: Job[] = Array.from({ length: Math.ceil(ids.length / SHARED) }, (_, n) => {
       const [id = '', ...others] = ids.slice(n * SHARED, (n + 1) * SHARED);
       return others.length > 0 ? { id, others } : { id };
@@ -149,9 +174,11 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
 
   return {
     async wake(topic, id, delayMs = 0) {
+      watch.uses(topic);
       try {
         await (delayMs > 0 ? withinAnswerTime(add(topic, [id], delayMs)) : waker(topic)(id));
       } catch (error) {
+        watch.refused(topic);
         throw new UpstreamError('The queue did not accept a wake-up; the next sweep covers it.', {
           code: 'queue_unavailable',
           facts: { topic, reason: codeOf(error as Error) },
@@ -159,6 +186,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       }
     },
     async process(topic, concurrency, handler) {
+      watch.uses(topic);
       const options = {
         concurrency,
         lockDuration: lockMs,
@@ -171,9 +199,13 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       const handlers = createSemaphore(concurrency, systemClock);
       const handle = async (id: string): Promise<void> => {
         await handlers.acquire();
+        const startMs = performance.now();
+        let ok = false;
         try {
           await handler(id);
+          ok = true;
         } finally {
+          watch.handled(topic, performance.now() - startMs, ok);
           handlers.release();
         }
       };
@@ -222,8 +254,10 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       // The worker connects when the queue is back; the sweep covers the meantime.
       await withinAnswerTime(start()).catch(warn(topic));
     },
+    depths: watch.depths,
     async close() {
       closed = true;
+      watch.stop();
       for (const retry of retries) clearTimeout(retry);
       // In parallel, because a process has ten seconds to stop.
       await Promise.allSettled(

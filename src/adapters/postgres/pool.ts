@@ -3,7 +3,9 @@
 import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { containBadMessages } from './bad-messages.ts';
+import { unwatched, watchPool } from './pool-metrics.ts';
 import { setSession } from './session.ts';
 
 containBadMessages();
@@ -13,6 +15,8 @@ interface DatabaseOptions {
   schema: string;
   maxConnections?: number;
   log: Log;
+  /** Of a process that is scraped. */
+  metrics?: Metrics;
 }
 
 export interface Row {
@@ -50,7 +54,13 @@ export const columnTypes: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-export function connectDatabase({ url, schema, maxConnections = 12, log }: DatabaseOptions): Database {
+export function connectDatabase({
+  url,
+  schema,
+  maxConnections = 12,
+  log,
+  metrics,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -66,17 +76,29 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       }),
   });
   // Without a listener a stopping server would crash the process.
-  pool.on('error', (error) =>
-    log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'),
-  );
+  pool.on('error', (error) => {
+    watch.failed('lost');
+    log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost');
+  });
   // The pool listens to idle connections only.
   pool.on('connect', (client) => void client.on('error', () => {}));
   const waiting = new Set<{ sinceMs: number }>();
+  function waitMs(): number {
+    for (const { sinceMs } of waiting) return performance.now() - sinceMs;
+    return 0;
+  }
+  const watch = metrics === undefined ? unwatched : watchPool(pool, { max: maxConnections, waitMs }, metrics);
   async function connection(): Promise<pg.PoolClient> {
     const me = { sinceMs: performance.now() };
     waiting.add(me);
     try {
-      return await pool.connect();
+      const session = await pool.connect();
+      watch.waited(performance.now() - me.sinceMs);
+      return session;
+    } catch (error) {
+      // pg words both alike: every connection is in use, or the server does not answer.
+      watch.failed(pool.totalCount >= maxConnections && pool.idleCount === 0 ? 'busy' : 'connect');
+      throw error;
     } finally {
       waiting.delete(me);
     }
@@ -93,7 +115,17 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       values: [...values],
       query_timeout: silenceMs,
     };
-    return (await session.query(timed)).rows as R[];
+    const startMs = performance.now();
+    try {
+      const { rows } = await session.query(timed);
+      watch.answered(config.text, performance.now() - startMs);
+      return rows as R[];
+    } catch (error) {
+      const fault = connectionFault(error);
+      if (fault === undefined) watch.answered(config.text, performance.now() - startMs);
+      else watch.failed(fault);
+      throw error;
+    }
   };
   const within = (session: pg.PoolClient): Queryable => ({
     query: (statement, values = []) =>
@@ -169,13 +201,17 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       withFreshPlans(() => single<R>(statement, values)).catch((error: unknown) => {
         throw error instanceof UpstreamError ? error : toDatabaseError(error);
       }),
-    waitMs() {
-      for (const { sinceMs } of waiting) return performance.now() - sinceMs;
-      return 0;
-    },
+    waitMs,
     transaction: (work) => withFreshPlans(() => once(work)),
     close: () => pool.end(),
   };
+}
+
+/** What happened to the connection; undefined when the server has refused the statement and goes on. */
+function connectionFault(error: unknown): 'lost' | 'silent' | undefined {
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  if (/^query read timeout/i.test(message)) return 'silent';
+  return /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P)/.test(code) ? undefined : 'lost';
 }
 
 class StalePlan extends UpstreamError {

@@ -37,6 +37,16 @@ describe('metrics', () => {
     ]);
   });
 
+  test('a histogram with the values of its labels shows every series before its first event', async () => {
+    const metrics = createMetrics();
+    metrics.histogram('firmquote_venue_settle_seconds', 'x', [1], { flow: ['same_chain', 'cross_chain'] });
+    const lines = (await metrics.text()).split('\n');
+    for (const flow of ['same_chain', 'cross_chain']) {
+      expect(lines).toContain(`firmquote_venue_settle_seconds_count{flow="${flow}"} 0`);
+      expect(lines).toContain(`firmquote_venue_settle_seconds_bucket{le="1",flow="${flow}"} 0`);
+    }
+  });
+
   test('event-loop delay does not reset with a scrape, so a second scraper sees it too', async () => {
     const metrics = createMetrics();
     const worst = async () =>

@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
-import type { Gauge as GaugePort, Metrics } from '../../ports/metrics.ts';
+import type { Gauge as GaugePort, LabelValues, Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
 
 export interface Exposition {
@@ -37,7 +37,7 @@ export function createMetrics(): Metrics & Exposition {
 
   const metrics: Metrics = {
     counter(name, help, labels = []) {
-      const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
+      const labelNames = namesOf(labels);
       const port = getOrCreate(Counter, name, labelNames, () => {
         const counter = new Counter({ name, help, labelNames: [...labelNames], registers });
         return {
@@ -67,14 +67,17 @@ export function createMetrics(): Metrics & Exposition {
       return port;
     },
     histogram(name, help, buckets, labels = []) {
-      return getOrCreate(Histogram, name, labels, () => {
+      const labelNames = namesOf(labels);
+      return getOrCreate(Histogram, name, labelNames, () => {
         const histogram = new Histogram({
           name,
           help,
           buckets: [...buckets],
-          labelNames: [...labels],
+          labelNames: [...labelNames],
           registers,
         });
+        if (!Array.isArray(labels))
+          for (const values of product(Object.entries(labels))) histogram.zero(values);
         return { observe: (value, values = {}) => histogram.observe(values, value) };
       });
     },
@@ -82,6 +85,9 @@ export function createMetrics(): Metrics & Exposition {
   collectProcess(metrics);
   return { ...metrics, contentType: registry.contentType, text: () => registry.metrics() };
 }
+
+const namesOf = (labels: readonly string[] | LabelValues): readonly string[] =>
+  Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
 
 /** Every combination of label values. */
 const product = (labels: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] =>

@@ -15,7 +15,7 @@ import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../protocol/api/tickets.ts';
-import { edgeHeaders, headerLines, requestIdOf } from '../http/edge.ts';
+import { edgeHeaders, headerLines, requestIdOf, requestIds } from '../http/edge.ts';
 import { inRequest } from '../pino/request-context.ts';
 import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
 
@@ -37,6 +37,7 @@ export function serveSockets<Key extends ApiCaller>(
     addressOf,
     maxPerAddress,
     origins,
+    ownPages,
   }: {
     socketRoutes: readonly SocketRoute<Key>[];
     gate: AccessGate<Key>;
@@ -45,6 +46,8 @@ export function serveSockets<Key extends ApiCaller>(
     maxPerAddress: number;
     /** Of web pages that may connect where tickets are taken. */
     origins: readonly string[];
+    /** Whether this server serves pages itself, which may connect likewise. */
+    ownPages: boolean;
   },
 ) {
   const servers = new Map(
@@ -78,8 +81,8 @@ export function serveSockets<Key extends ApiCaller>(
     stream.on('error', () => stream.destroy());
     const requestId = requestIdOf(request.headers);
     ids.set(request, requestId);
-    inRequest(requestId, () => admit(request, stream, head)).catch((error: unknown) =>
-      reject(stream, error, requestId),
+    inRequest(requestIds(requestId, request.headers), () => admit(request, stream, head)).catch(
+      (error: unknown) => reject(stream, error, requestId),
     );
   };
   server.on('upgrade', onUpgrade);
@@ -93,7 +96,10 @@ export function serveSockets<Key extends ApiCaller>(
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no WebSocket endpoint at this path.');
     const { origin } = request.headers;
-    if (origin !== undefined && !(found.route.takesTickets && origins.includes(origin)))
+    const listed = (page: string) =>
+      origins.includes(page) ||
+      (ownPages && URL.canParse(page) && new URL(page).host === request.headers.host);
+    if (origin !== undefined && !(found.route.takesTickets && listed(origin)))
       throw new ApiError(
         'unauthorized',
         found.route.takesTickets

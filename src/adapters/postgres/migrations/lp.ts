@@ -3,6 +3,7 @@
 import type { Migration } from '../migrate.ts';
 import { LP_PROFIT_MIGRATIONS } from './lp-profit.ts';
 import { LP_REPLICA_MIGRATIONS } from './lp-replicas.ts';
+import { LP_TRANSFER_MIGRATIONS } from './lp-transfers.ts';
 
 export const LP_MIGRATIONS: readonly Migration[] = [
   {
@@ -226,6 +227,22 @@ export const LP_MIGRATIONS: readonly Migration[] = [
     sql: `
       -- Where the caller of the admin API was.
       alter table lp_audit add column address text;
+    `,
+  },
+  ...LP_TRANSFER_MIGRATIONS,
+  {
+    id: 'lp-15-pricing-versions',
+    sql: `
+      -- The pricing parameters that were in force. \`json\` keeps the order in which the file had them.
+      create table lp_pricing_version (
+        n bigint generated always as identity primary key,
+        at_ms bigint not null,
+        who text not null,
+        note text,
+        parameters json not null
+      );
+      create trigger lp_pricing_version_stays before update or delete on lp_pricing_version for each row execute function lp_audit_stays();
+      create trigger lp_pricing_version_whole before truncate on lp_pricing_version for each statement execute function lp_audit_stays();
     `,
   },
 ];

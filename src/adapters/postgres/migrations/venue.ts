@@ -4,6 +4,8 @@ import type { Migration } from '../migrate.ts';
 import { DELIVERY_MIGRATIONS } from './deliveries.ts';
 import { EVENT_MIGRATIONS } from './events.ts';
 import { FIRMNESS_MIGRATIONS } from './firmness.ts';
+import { FLOAT_MIGRATIONS } from './floats.ts';
+import { KEY_USE_MIGRATIONS } from './key-uses.ts';
 import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
 import { TICKET_MIGRATIONS } from './tickets.ts';
@@ -139,4 +141,6 @@ create index idempotency_age on idempotency (created_at_ms);
   ...FIRMNESS_MIGRATIONS,
   ...TICKET_MIGRATIONS,
   ...WEBHOOK_MIGRATIONS,
+  ...FLOAT_MIGRATIONS,
+  ...KEY_USE_MIGRATIONS,
 ];

@@ -7,6 +7,7 @@ import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
 import type {
   OrderKind,
   TradeBook,
+  TradeLegName,
   TradeFamily,
   TradeRow,
   TradeTerms,
@@ -24,7 +25,7 @@ export const cellOf = (family: number, stage: OrderStage): number => family * CE
 interface Quoted {
   lpSpreadBps?: number | null;
   platformFeeBps?: number | null;
-  composite?: { legs?: unknown[] } | null;
+  composite?: { legs?: TradeLegName[] } | null;
   preview?: { outputs?: { amount?: string; minimumAmount?: string | null }[] };
 }
 
@@ -45,6 +46,7 @@ export function tradeTerms(order: NewOrder): TradeTerms {
       order.solverIds[0] ??
       '',
     orderKind: kindOf(order, quoted),
+    ...legsOf(order, quoted),
     input: { token: tokenOf(input[0]), amount: input[1].toString() },
     output: {
       token: addressIn(first.token),
@@ -64,6 +66,16 @@ function kindOf({ namespace, order, route }: NewOrder, { composite }: Quoted): O
   if (legs.length > order.outputs.length) return 'route_composite';
   if (route !== null) return 'route_dex';
   return order.outputs.length > 1 ? 'rfq_split' : 'rfq_direct';
+}
+
+function legsOf(
+  { namespace, order, solverIds, route }: NewOrder,
+  { composite }: Quoted,
+): Pick<TradeTerms, 'legs'> {
+  const legs = namespace === 'router' ? composite?.legs : undefined;
+  if (legs) return { legs: legs.map(({ kind, solverId, dependsOn }) => ({ kind, solverId, dependsOn })) };
+  if (route !== null || order.outputs.length < 2) return {};
+  return { legs: solverIds.map((solverId) => ({ kind: 'rfq', solverId, dependsOn: [] })) };
 }
 
 const largest = (values: readonly number[]): number =>

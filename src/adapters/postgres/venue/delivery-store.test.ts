@@ -1,11 +1,12 @@
 /** What left a ledger is written once, however many workers read it, and rows say what facts say. */
 
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import { storedOrder } from '../../../../test/support/stored-order.ts';
+import { random32 } from '../../../../test/support/trade.ts';
 import type { Evidence, Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
-import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
+import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { VENUE_MIGRATIONS } from '../migrations/venue.ts';
 import type { Database } from '../pool.ts';
@@ -29,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
 const evidence = (): Evidence => ({
   chainId: CHAIN,
   txHash: random32(),
@@ -64,53 +64,7 @@ async function delivered(
   who: `0x${string}` = account,
   workspaceId = 'w1',
 ): Promise<Bytes32> {
-  const order: NewOrder = {
-    orderId: random32(),
-    quoteId: random32(),
-    workspaceId,
-    keyId: 'k1',
-    memberId: null,
-    namespace: 'rfq',
-    mode: 'test',
-    executionMode: 'apiSubmit',
-    originChainId: CHAIN,
-    destChainIds: [CHAIN],
-    order: {
-      user: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-      nonce: BigInt(random32()),
-      originChainId: BigInt(CHAIN),
-      expires: T + 3_600,
-      fillDeadline: T,
-      inputOracle: '0x5fbdb2315678afecb367f032d93f642f64180aa3',
-      inputs: [[5n, 7n]],
-      outputs: [
-        {
-          oracle: random32(),
-          settler: random32(),
-          chainId: BigInt(CHAIN),
-          token: random32(),
-          amount: 2n ** 200n,
-          recipient: random32(),
-          callbackData: '0x',
-          context: '0xe2',
-        },
-      ],
-    },
-    validUntil: T,
-    commitments: [],
-    route: null,
-    parentOrderId: null,
-    solverIds: ['lp-a'],
-    signature: '0xabcd',
-    signScheme: 'EIP712',
-    funding: '0x13',
-    candidate: '{}',
-    referenceId: null,
-    amountUsd: null,
-    screening: null,
-    travelRule: null,
-    createdAtMs: Date.now(),
-  };
+  const order = storedOrder(CHAIN, { workspaceId });
   expect(await store.accept(order, '{}', null)).toMatchObject({ kind: 'accepted' });
   const [claim] = await store.claim([order.orderId], 'w', 60_000);
   if (!claim) return expect.fail('not claimed');

@@ -277,6 +277,16 @@ export function createOrderStore(db: Database): OrderStore {
       orders('order-open-of', 'not final and solver_ids @> array[$1] order by created_at_ms, order_id', [
         solverId,
       ]),
+    async unclaimed(orderIds) {
+      const rows = await db.query<{ order_id: Buffer }>(
+        {
+          name: 'order-unclaimed',
+          text: 'select order_id from trade_order where order_id = any($1::bytea[]) and not final and lease_until < clock_timestamp()',
+        },
+        [orderIds.map(bytes)],
+      );
+      return rows.map(({ order_id }) => toHex(order_id));
+    },
     async claim(orderIds, owner, leaseMs, originChainIds) {
       const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
         {

@@ -9,6 +9,7 @@ import { createFirmnessStore } from './firmness-store.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createOrderStore } from './order-store.ts';
 import { createTradeStore } from '../trades/trade-store.ts';
+import { createKeyUseStore } from './key-use-store.ts';
 import { createTicketStore } from './ticket-store.ts';
 import { createTravelRuleStore } from './travel-rule-store.ts';
 import { createWebhookStore } from './webhook-store.ts';
@@ -31,6 +32,7 @@ export function createVenueStore(db: Database): VenueStore {
     ...createEventStore(db),
     ...createFirmnessStore(db),
     ...createTicketStore(db),
+    ...createKeyUseStore(db),
     trades: createTradeStore(db),
     webhooks: createWebhookStore(db),
 

@@ -1,0 +1,140 @@
+/**
+ * What a process shows about the wake-up queue. It looks every few seconds: a scrape must not wait for a
+ * Redis that does not answer.
+ */
+
+import type { Queue as BullQueue } from 'bullmq';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { QueueDepth } from '../../ports/queue.ts';
+
+const LOOK_MS = 2_000;
+const JOB_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
+/** `prioritized`: BullMQ keeps jobs with a priority apart. `failed`: given up after every try. */
+const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
+
+interface Look {
+  counts: Readonly<Record<string, number>>;
+  oldestDueSeconds: number;
+}
+
+export interface QueueWatch {
+  /** This process wakes or handles this topic from now on. */
+  uses(topic: string): void;
+  /** A handler took so long, ms. */
+  handled(topic: string, ms: number, ok: boolean): void;
+  /** A wake-up was not accepted. */
+  refused(topic: string): void;
+  /** Empty while the queue's server does not answer. */
+  depths(): QueueDepth[];
+  stop(): void;
+}
+
+export interface WatchedQueues {
+  kind: 'postgres' | 'redis';
+  /** Ready to be asked. Throws when the queue's server does not answer. */
+  producer(topic: string): Promise<BullQueue>;
+  /** Rejects what has no answer in time. */
+  within<T>(answer: Promise<T>): Promise<T>;
+}
+
+export const unwatchedQueues: QueueWatch = {
+  uses() {},
+  handled() {},
+  refused() {},
+  depths: () => [],
+  stop() {},
+};
+
+export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: Metrics): QueueWatch {
+  const topics = new Set<string>();
+  let looks = new Map<string, Look>();
+  let stopped = false;
+  const up = metrics.gauge(
+    'firmquote_queue_up',
+    '1 while the server of the queue answers, by kind: redis or postgres.',
+    ['kind'],
+  );
+  metrics.gauge('firmquote_queue_jobs', 'Jobs in the queue, by topic and state.', ['topic', 'state'], (g) => {
+    for (const [topic, { counts }] of looks)
+      for (const state of STATES) g.set(counts[state] ?? 0, { topic, state });
+  });
+  metrics.gauge(
+    'firmquote_queue_oldest_due_seconds',
+    'How long the first job of the queue has been due without a worker; 0 without any.',
+    ['topic'],
+    (g) => {
+      for (const [topic, { oldestDueSeconds }] of looks) g.set(oldestDueSeconds, { topic });
+    },
+  );
+  const handled = metrics.histogram(
+    'firmquote_queue_job_seconds',
+    'How long handlers took for one wake-up, by topic and outcome.',
+    JOB_BUCKETS,
+    ['topic', 'outcome'],
+  );
+  const failures = metrics.counter(
+    'firmquote_queue_failures_total',
+    'Wake-ups whose handler failed (handler), or that the queue did not accept (wake).',
+    ['topic', 'what'],
+  );
+
+  async function lookAt(topic: string): Promise<[string, Look]> {
+    const queue = await producer(topic);
+    // Closing must not wait for what is asked now.
+    if (stopped) return [topic, { counts: {}, oldestDueSeconds: 0 }];
+    const [counts, [first]] = await Promise.all([
+      queue.getJobCounts(...STATES),
+      queue.getJobs(['waiting'], 0, 0, true),
+    ]);
+    const dueAtMs = first === undefined ? undefined : first.timestamp + (first.opts.delay ?? 0);
+    return [
+      topic,
+      { counts, oldestDueSeconds: dueAtMs === undefined ? 0 : Math.max(0, Date.now() - dueAtMs) / 1_000 },
+    ];
+  }
+
+  async function look(): Promise<void> {
+    try {
+      looks = new Map(await within(Promise.all([...topics].map(lookAt))));
+      if (topics.size > 0) up.set(1, { kind });
+    } catch {
+      // Old numbers would look like present ones.
+      looks = new Map();
+      up.set(0, { kind });
+    }
+  }
+
+  let timer: NodeJS.Timeout | undefined;
+  function lookAgain(): void {
+    void look().then(() => {
+      if (!stopped) timer = setTimeout(lookAgain, LOOK_MS).unref();
+    });
+  }
+  lookAgain();
+
+  return {
+    uses(topic) {
+      if (topics.has(topic)) return;
+      topics.add(topic);
+      for (const what of ['handler', 'wake']) failures.add({ topic, what }, 0);
+    },
+    handled(topic, ms, ok) {
+      handled.observe(ms / 1_000, { topic, outcome: ok ? 'done' : 'failed' });
+      if (!ok) failures.add({ topic, what: 'handler' });
+    },
+    refused: (topic) => failures.add({ topic, what: 'wake' }),
+    depths: () =>
+      [...looks].map(([topic, { counts, oldestDueSeconds }]) => ({
+        topic,
+        waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
+        active: counts['active'] ?? 0,
+        delayed: counts['delayed'] ?? 0,
+        failed: counts['failed'] ?? 0,
+        oldestDueSeconds,
+      })),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
