@@ -7,7 +7,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY web ./web
+COPY scripts ./scripts
 RUN npx tsc -p tsconfig.build.json \
+ && node scripts/pages.mjs \
  && npm ci --ignore-scripts --omit=dev --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
@@ -23,5 +26,9 @@ RUN install -d -o node -g node /app/data
 USER node
 VOLUME /app/data
 STOPSIGNAL SIGTERM
+# `ops.port` of the configuration that the command names.
+ENV OPS_PORT=9100
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.OPS_PORT+'/healthz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 ENTRYPOINT ["node", "--enable-source-maps", "dist/apps/cli/main.js"]
 CMD ["--help"]

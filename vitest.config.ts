@@ -39,14 +39,18 @@ export default defineConfig({
   test: {
     ...patient,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `lp-day` and `rehearse` run these.
+    // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `test:package`, `lp-day` and `rehearse` run these.
     exclude: [
-      ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'lp-day', 'rehearsal'].map((name) => `test/${name}/**`),
+      ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'package', 'lp-day', 'rehearsal'].map(
+        (name) => `test/${name}/**`,
+      ),
       ...leftOut,
     ],
     // openapi-typescript calls TypeScript's compiler as a library, which TypeScript 7 no longer is.
     server: { deps: { inline: ['openapi-typescript'] } },
-    alias: [{ find: /^typescript$/, replacement: new URL('test/support/typescript5.ts', import.meta.url).pathname }],
+    alias: [
+      { find: /^typescript$/, replacement: new URL('test/support/typescript5.ts', import.meta.url).pathname },
+    ],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

@@ -36,6 +36,12 @@ const PROGRAMS = [
     brew: 'prometheus',
     tests: ['test/alerts/alerts.test.ts', 'test/flows/doctor.test.ts'],
   },
+  ...['amtool', 'prometheus-alertmanager'].map((name) => ({
+    name,
+    debian: 'prometheus-alertmanager',
+    brew: 'alertmanager',
+    tests: ['test/ops/alertmanager.test.ts'],
+  })),
   {
     name: 'pgbouncer',
     debian: 'pgbouncer',

@@ -17,8 +17,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 
 const commands = {
-  demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
-  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args)),
+  demo: (args) => (install(), pages(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
+  cli: (args) => (install(), pages(), typescript('src/apps/cli/main.ts', args)),
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
@@ -42,6 +42,7 @@ const commands = {
   alerts: () => suite('vitest.alerts.config.ts'),
   rehearse: () => suite('vitest.rehearsal.config.ts'),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
+  package: () => suite('vitest.package.config.ts'),
   hostile: (args) =>
     args.length > 0
       ? (install(), run(bin('vitest'), ['run', '--config', 'vitest.hostile.config.ts', ...args]))
@@ -71,7 +72,7 @@ const commands = {
       : typescript('test/soak/soak.ts', args);
   },
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
-  build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
+  build: () => (install(), pages(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
     // Runs the LP's flows with two replicas of each LP, but for those about a single process.
@@ -110,6 +111,12 @@ async function documents() {
     (await run(bin('vitest'), ['run', text, '--update'])) ||
     renew('test/flows/docs-page.test.ts')
   );
+}
+
+/** The console that a process serves. */
+function pages() {
+  const built = spawnSync(process.execPath, ['scripts/pages.mjs'], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (built.status !== 0) fail('The console could not be built. The message of vite is above.');
 }
 
 /** Installs the locked packages unless exactly these are installed. No package's install script runs. */
@@ -186,7 +193,8 @@ async function test(patterns) {
   const steps = [
     ['types', () => run(bin('tsc'), ['--noEmit'])],
     ['types of the package', () => run(bin('tsc'), ['-p', 'tsconfig.build.json', '--noEmit'])],
-    ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs'])],
+    ['types of the console', () => run(bin('tsc'), ['-p', 'web/tsconfig.json', '--noEmit'])],
+    ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs', 'web'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
     ['vitest', runVitest],
@@ -329,6 +337,7 @@ async function ci() {
     'test:alerts',
     'test:hostile',
     'test:walkthrough',
+    'test:package',
     'lp-day',
     'rehearse',
   ]) {

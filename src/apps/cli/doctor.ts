@@ -10,6 +10,7 @@ export const doctorCommand = (): Command =>
     )
     .option('--venue <file>', 'configuration of a venue; DATABASE_URL overrides its database')
     .option('--lp <file>', 'configuration of an LP')
+    .option('--shadow', 'with --lp: check what firmquote lp --shadow needs; no key is opened')
     .option('--attester <file>', 'configuration of an attester')
     .option('--prometheus <url>', 'also ask this Prometheus whether the alert rules are loaded')
     .option('--json', 'print one JSON object')

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `firmquote` command line. */
 
+import tab from '@bomb.sh/tab/commander';
 import { Command, Option } from 'commander';
 import { VERSION } from '../../adapters/system/version.ts';
 import { BaseError } from '../../domain/errors.ts';
@@ -13,6 +14,7 @@ import type { App } from './config-check.ts';
 import { deployCommand } from './deploy.ts';
 import { doctorCommand } from './doctor.ts';
 import { feedCommand, readWhole } from './feed/feed.ts';
+import { presentHelp } from './help.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
 import { collect } from './option-values.ts';
 import { simCommand } from './sim/sim.ts';
@@ -197,6 +199,9 @@ keystore
   .action(async (file: string, options: object) =>
     (await import('./keystore.ts')).changePassword(file, options),
   );
+
+tab(program);
+presentHelp(program);
 
 // The reader of a pipe, such as `head`, may have seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,5 +1,8 @@
 /** Reads values that several commands take in their options. */
 
+import { type Address, type Bytes32, isBytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
+import { badRequest } from '../bad-request.ts';
+
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Seconds of `90s`, `10m`, `1h` or `2d`; undefined for anything else. */
@@ -11,3 +14,16 @@ export function secondsOf(text: string): number | undefined {
 
 /** For an option that may be repeated. */
 export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+export function readAddress(text: string | undefined): Address | undefined {
+  if (text !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(text))
+    throw badRequest(`"${text}" is not an address: 0x and 40 hex digits.`);
+  return text?.toLowerCase() as Address | undefined;
+}
+
+/** Of an `LpAccount`. Without one it is zero. */
+export function readSalt(text: string | undefined): Bytes32 {
+  if (text === undefined) return ZERO_BYTES32;
+  if (!isBytes32(text)) throw badRequest(`"${text}" is not a salt: 0x and 64 hex digits.`);
+  return text.toLowerCase() as Bytes32;
+}

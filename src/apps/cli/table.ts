@@ -30,3 +30,10 @@ export const shortUnits = (amount: Amount, decimals: number): string =>
 
 export const CUT_NOTE =
   'Amounts are whole tokens; "…" cuts them after six decimals. --json has all digits, in base units.';
+
+/** Millionths of USD as "-1,234.56", rounded to the nearest cent. */
+export function usdText(micros: bigint): string {
+  const cents = (micros < 0n ? -micros + 5_000n : micros + 5_000n) / 10_000n;
+  const whole = (cents / 100n).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${micros < 0n && cents > 0n ? '-' : ''}${whole}.${(cents % 100n).toString().padStart(2, '0')}`;
+}

