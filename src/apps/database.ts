@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import { readSecretFile } from '../adapters/keystore/file.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/embedded.ts';
 import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
@@ -34,11 +35,11 @@ interface DatabaseTools {
 export async function openDatabase(
   section: DatabaseSection,
   { schema, migrations }: { schema: string; migrations: readonly Migration[] },
-  tools: DatabaseTools,
+  tools: DatabaseTools & { metrics: Metrics },
 ): Promise<Database> {
-  const { life, log } = tools;
+  const { life, log, metrics } = tools;
   const url = await databaseUrl(section, tools);
-  const db = connectDatabase({ url, schema, maxConnections: section.maxConnections, log });
+  const db = connectDatabase({ url, schema, maxConnections: section.maxConnections, log, metrics });
   life.onStop('database connections', () => db.close());
   const prepare = async () => {
     await requireOwnSessions(url);

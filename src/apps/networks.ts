@@ -120,7 +120,15 @@ export function createTransactors(
     store,
     log,
     metrics,
-  }: { signers: readonly [Signer, ...Signer[]]; store: TxStore; log: Log; metrics: Metrics },
+    laneOf = String,
+  }: {
+    signers: readonly [Signer, ...Signer[]];
+    store: TxStore;
+    log: Log;
+    metrics: Metrics;
+    /** Names the signer in metrics. */
+    laneOf?: (n: number) => string;
+  },
 ): Map<number, Transactor> {
   const owner = randomUUID();
   const lanes = signers.map(({ address }) => address);
@@ -134,7 +142,7 @@ export function createTransactors(
       const open = (signer: Signer, n: number) =>
         createTransactor(
           { chain, store, signer, clock: systemClock, log, metrics },
-          { ...options, lane: String(n) },
+          { ...options, lane: laneOf(n) },
         );
       const [first, ...others] = signers;
       return [

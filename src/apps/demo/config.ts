@@ -47,6 +47,26 @@ export const zDemoConfig = z.strictObject({
             }),
           )
           .default([]),
+        /** A vault and a peg-stability module. */
+        issuers: z
+          .strictObject({
+            vault: z.strictObject({
+              asset: z.string(),
+              symbol: z.string(),
+              name: z.string(),
+              deposited: zUnits,
+              earned: zUnits,
+              cap: zUnits,
+            }),
+            psm: z.strictObject({
+              gem: z.string(),
+              dai: z.string(),
+              amounts: z.tuple([zUnits, zUnits]),
+              feeBps: z.int().min(0).max(1_000),
+            }),
+          })
+          .nullable()
+          .default(null),
       }),
     )
     .length(2),
@@ -85,6 +105,17 @@ export const zDemoConfig = z.strictObject({
   lps: z.array(zDemoLp).min(1),
   /** Funded, but run by no process: `keys.solver` in demo.json is its key. */
   spareLp: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
+  /** docs/examples/partner.mjs as a route partner. Pairs of a token on one chain and another on the other. */
+  partner: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    inventory: z.record(z.string(), zHoldings),
+    tokens: z.tuple([z.string(), z.string()]),
+    feeBps: z.int().min(0).max(1_000),
+    maxAmountIn: zUnits,
+  }),
+  /** Carries USDC between the chains out of a float. */
+  bridge: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
   attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
   takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
   venue: z.strictObject({

@@ -6,6 +6,9 @@ import { encryptKey } from '../../adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../adapters/keystore/file.ts';
 import { symbolAt } from './exchange.ts';
 import { PEG } from './chains/set-up.ts';
+import { parseUnits } from '../../domain/amount.ts';
+import { assetId } from '../../domain/asset.ts';
+import { partnerSigningKey, publicKeyText } from '../../protocol/partner/signature.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { KeyPair } from './key-pair.ts';
@@ -18,8 +21,10 @@ const SCRYPT_N = 1 << 12;
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
 export const TRAVEL_RULE_USD = 1_000;
 
+export const PARTNER = 'partner';
 export const lpProcess = (id: string): string => `lp-${id}`;
 export const attesterProcess = (index: number): string => `attester-${index + 1}`;
+const BRIDGE_KEY = 'bridge';
 export const chainProcess = (slug: string): string => `chain-${slug}`;
 
 export async function writeConfigs(state: DemoState, layout: Layout): Promise<void> {
@@ -27,6 +32,7 @@ export async function writeConfigs(state: DemoState, layout: Layout): Promise<vo
   await writeFile(layout.denyList, DENY_LIST);
   const files: [string, object][] = [
     ['venue', venueConfig(state, layout)],
+    [PARTNER, partnerConfig(state, layout)],
     ...state.lps.map(({ id }, index): [string, object] => [lpProcess(id), lpConfig(state, layout, index)]),
     ...state.attesters.map((_, index): [string, object] => [
       attesterProcess(index),
@@ -49,9 +55,11 @@ async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
     await save(lpProcess(id), operator);
     await writeSecretFile(layout.secret(lpProcess(id)), state.apiKeys.solvers[id] ?? '');
   }
+  await save(BRIDGE_KEY, state.bridge.operator);
   for (const [index, wallet] of state.attesters.entries()) await save(attesterProcess(index), wallet);
   await writeSecretFile(layout.secret('seal'), state.sealSecret);
   await writeSecretFile(layout.secret('admin'), state.adminSecret);
+  await writeSecretFile(layout.secret('partners'), state.partner.venuePem);
 }
 
 const keyOf = (layout: Layout, name: string) => ({
@@ -108,7 +116,10 @@ function venueConfig(state: DemoState, layout: Layout): object {
   return {
     app: 'venue',
     venueId: VENUE_ID,
-    http: localPort(layout.ports.venue),
+    http: {
+      ...localPort(layout.ports.venue),
+      console: { rpcUrls: Object.fromEntries(state.chains.map(({ id, rpcUrl }) => [id, rpcUrl])) },
+    },
     ops: localPort(layout.ports.venueOps),
     admin: {
       ...localPort(layout.ports.venueAdmin),
@@ -119,9 +130,11 @@ function venueConfig(state: DemoState, layout: Layout): object {
       relayer: keyOf(layout, 'relayer'),
       seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }],
       webhooks: [{ id: 'demo', secret: { file: layout.secret('seal') } }],
+      partners: [{ file: layout.secret('partners') }],
     },
     chains: chainsOf(state).map((chain) => ({
       ...chain,
+      tokens: [...chain.tokens, ...sharesOf(state, chain.id)],
       executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode,
       batch: state.chains.find(({ id }) => id === chain.id)?.batch ?? null,
     })),
@@ -151,9 +164,48 @@ function venueConfig(state: DemoState, layout: Layout): object {
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
     dex: dexes(state),
+    issuers: issuersOf(state),
+    bridges: [bridgeSection(state, layout)],
+    outbound: { allowPrivate: true },
+    partners: [
+      {
+        id: config.partner.id,
+        name: config.partner.name,
+        kind: 'fiat',
+        url: `http://127.0.0.1:${layout.ports.partner}`,
+        publicKeys: [publicKeyText(partnerSigningKey(state.partner.partnerPem))],
+        timeoutMs: 1_000,
+        termsSeconds: 1,
+      },
+    ],
     router: { timeoutMs: 2_000 },
     fanOut: { timeoutMs: config.venue.quoteTimeoutMs, sliceTimeoutMs: config.venue.sliceTimeoutMs },
   };
+}
+
+/** Only the venue knows them: no LP quotes a share. */
+function sharesOf({ chains, config }: DemoState, chainId: number) {
+  const issuers = chains.find(({ id }) => id === chainId)?.issuers;
+  const price = config.tokens.find(({ symbol }) => symbol === issuers?.asset.symbol)?.price;
+  return issuers ? [{ ...issuers.share, priceSymbol: price }] : [];
+}
+
+function issuersOf({ chains }: DemoState): object[] {
+  const on = chains.flatMap(({ id: chainId, issuers }) => (issuers ? [{ chainId, ...issuers }] : []));
+  if (on.length === 0) return [];
+  const savings = on.map(({ chainId, vault, asset, share }) => ({
+    ...{ chainId, filler: vault.filler },
+    products: [{ tokens: [asset.address, share.address] }],
+  }));
+  const peg = on.map(({ chainId, psm, gem, dai }) => ({
+    ...{ chainId, filler: psm.filler },
+    products: [{ tokens: [gem, dai], psm: psm.address }],
+  }));
+  const timeoutMs = 1_500;
+  return [
+    { id: 'savings', name: 'Savings vault', kind: 'vault', places: savings, toleranceBps: 2, timeoutMs },
+    { id: 'peg', name: 'Peg-stability module', kind: 'peg', places: peg, toleranceBps: 0, timeoutMs },
+  ];
 }
 
 function dexes({ chains }: DemoState): object[] {
@@ -171,6 +223,66 @@ function dexes({ chains }: DemoState): object[] {
         : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places, timeoutMs: 1_500 },
     ];
   });
+}
+
+/** As docs/examples/partner.mjs reads it, again when it changes. */
+export function partnerConfig({ config, chains, partner: keys }: DemoState, layout: Layout): object {
+  const { id, tokens: symbols, feeBps, maxAmountIn } = config.partner;
+  const [first, second] = chains;
+  if (!first || !second) throw new Error('The demo has no two chains.');
+  const sides = [
+    { chain: first, symbol: symbols[0] },
+    { chain: second, symbol: symbols[1] },
+  ].map(({ chain, symbol }) => {
+    const token = chain.tokens.find((one) => one.symbol === symbol);
+    if (!token) throw new Error(`The demo has a partner of ${symbol}, which is not among its tokens.`);
+    return { asset: assetId({ chainId: chain.id, token: token.address }), decimals: token.decimals };
+  }) as [{ asset: string; decimals: number }, { asset: string; decimals: number }];
+  const pair = (input: (typeof sides)[0], output: (typeof sides)[0]) => ({
+    input: input.asset,
+    output: output.asset,
+    minAmountIn: '1',
+    maxAmountIn: parseUnits(maxAmountIn, input.decimals).toString(),
+  });
+  return {
+    partner: id,
+    kind: 'fiat',
+    listen: localPort(layout.ports.partner),
+    venueKeys: [publicKeyText(partnerSigningKey(keys.venuePem))],
+    privateKey: keys.partnerPem,
+    account: keys.owner.address,
+    operatorKey: keys.operator.privateKey,
+    feeBps,
+    validSeconds: 12,
+    journal: layout.partnerJournal,
+    callback: null,
+    chains: Object.fromEntries(
+      chains.map(({ id: chainId, rpcUrl, escrow, oracle }) => [
+        chainId,
+        { rpc: rpcUrl, escrow, oracle, depth: config.chains.find((one) => one.id === chainId)?.depth },
+      ]),
+    ),
+    assets: Object.fromEntries(sides.map(({ asset, decimals }) => [asset, { decimals, usdE8: 100_000_000 }])),
+    pairs: [pair(sides[0], sides[1]), pair(sides[1], sides[0])],
+    hours: null,
+    payouts: [{ asset: sides[1].asset, currency: 'EUR', perToken: 0.9, fee: 1 }],
+    holdDeliveries: false,
+  };
+}
+
+function bridgeSection({ bridge, config, chains }: DemoState, layout: Layout): object {
+  const { id, name } = config.bridge;
+  const on = chains.flatMap(({ id: chainId, tokens }) =>
+    tokens.flatMap(({ symbol, address: token }) => (symbol === 'USDC' ? [{ chainId, token }] : [])),
+  );
+  return {
+    ...{ id, name, account: bridge.owner.address, operator: keyOf(layout, BRIDGE_KEY) },
+    assets: [{ on }],
+    refill: { costBps: 1, seconds: 900 },
+    // A refund waits until the order has expired.
+    validSeconds: 12,
+    timeoutMs: 1_500,
+  };
 }
 
 export function lpSections(state: DemoState, layout: Layout) {
@@ -236,7 +348,11 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
     app: 'lp',
     ops: localPort(layout.ports.lpOps(index)),
     // Any local program may take part in the demo.
-    admin: { port: layout.ports.lpAdmin(index), tokenFile: null },
+    admin: {
+      port: layout.ports.lpAdmin(index),
+      tokenFile: null,
+      console: { port: layout.ports.lpConsole(index), tokenFile: layout.secret('admin') },
+    },
     database: database(`lp_${lp.id}`),
     keys: { operator: keyOf(layout, lpProcess(lp.id)) },
     venues: [

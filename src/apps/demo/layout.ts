@@ -19,6 +19,7 @@ export function layout(dataDir: string, port: number) {
     passwordFile: join(home, 'keys', 'password'),
     secret: (name: string) => join(home, 'keys', `${name}.secret`),
     denyList: join(home, 'deny-list.txt'),
+    partnerJournal: join(home, 'partner.ndjson'),
     travelRule: join(home, 'travel-rule.jsonl'),
     /** The LP signs nothing while this file exists. */
     killFile: (name: string) => join(home, `stop-${name}`),
@@ -31,9 +32,11 @@ export function layout(dataDir: string, port: number) {
       venueAdmin: port + 4,
       exchange: port + 2,
       postgres: port + 3,
+      partner: port + 8,
       chain: (index: number) => port + 10 + index,
       lpOps: (index: number) => port + 20 + index,
       lpAdmin: (index: number) => port + 30 + index,
+      lpConsole: (index: number) => port + 35 + index,
       attester: (index: number) => port + 40 + index,
       attesterOps: (index: number) => port + 50 + index,
     },
@@ -47,9 +50,9 @@ export function portsOf(
   const each = (count: number, ...of: ((index: number) => number)[]) =>
     Array.from({ length: count }, (_, index) => of.map((port) => port(index))).flat();
   return [
-    ...[ports.venue, ports.venueOps, ports.venueAdmin, ports.exchange, ports.postgres],
+    ...[ports.venue, ports.venueOps, ports.venueAdmin, ports.exchange, ports.postgres, ports.partner],
     ...each(counts.chains, ports.chain),
-    ...each(counts.lps, ports.lpOps, ports.lpAdmin),
+    ...each(counts.lps, ports.lpOps, ports.lpAdmin, ports.lpConsole),
     ...each(counts.attesters, ports.attester, ports.attesterOps),
   ];
 }

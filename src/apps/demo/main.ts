@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLog } from '../../adapters/pino/log.ts';
+import { ensureDevPackages } from '../../adapters/system/dev-packages.ts';
 import { requireTrustedPath } from '../../adapters/system/trusted-path.ts';
 import type { Log } from '../../ports/log.ts';
 import { loadConfig } from '../config/load.ts';
@@ -22,7 +23,7 @@ import { keepPools } from './chains/pools.ts';
 import { keepOracles } from './chains/oracle.ts';
 import type { OnceReport } from './checks/check.ts';
 import { runOnce } from './once.ts';
-import { appSpecs, chainSpec, environmentOf, lineLog, postgresSpec } from './processes.ts';
+import { appSpecs, chainSpec, environmentOf, lineLog, partnerSpec, postgresSpec } from './processes.ts';
 import { PEG, setUpChain } from './chains/set-up.ts';
 import { drawState, readState, writeState } from './state.ts';
 import { createSupervisor } from './supervisor.ts';
@@ -119,6 +120,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const exchange = await startExchanges({ port: ports.exchange, ...state.config.exchange });
   life.onStop('simulated exchanges', () => exchange.close());
 
+  await ensureDevPackages(say);
   say('Starting PostgreSQL and two chains …');
   const postgres = postgresSpec(layout, log);
   clusterDir = postgres.clusterDir;
@@ -160,10 +162,12 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
 
   say('Starting the venue, the LPs and the attesters …');
   const databaseBase = postgres.database.base();
-  await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
+  await Promise.all(
+    [...appSpecs(state, layout, databaseBase), partnerSpec(layout)].map((spec) => supervisor.run(spec)),
+  );
   const manifest = manifestOf(state, layout, supervisor, environmentOf(databaseBase));
   const disturbances = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
-  const world = createWorld(state, manifest, supervisor, disturbances);
+  const world = createWorld(state, layout, manifest, supervisor, disturbances);
   await untilServing(world, life);
   if (life.stopping) return;
 

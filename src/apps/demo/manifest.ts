@@ -28,6 +28,7 @@ export function manifestOf(
       wsUrl: `ws://127.0.0.1:${layout.ports.venue}/api/v1/ws`,
       metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
       adminUrl: local(layout.ports.venueAdmin),
+      consoleUrl: `${local(layout.ports.venue)}/console/`,
       workspaceId: WORKSPACE,
       keys: {
         service,
@@ -39,7 +40,7 @@ export function manifestOf(
         lp,
       },
     },
-    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, quoteBond, tokens }) => ({
+    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, quoteBond, tokens, issuers }) => ({
       id,
       slug,
       rpcUrl,
@@ -48,6 +49,8 @@ export function manifestOf(
       permit2,
       quoteBond: quoteBond ?? null,
       tokens,
+      /** Vault shares: their supply changes with the trades. */
+      shares: issuers ? [issuers.share] : [],
     })),
     takers: state.takers,
     contractWallets: state.chains.map(({ id, contractWallets }) => ({
@@ -59,6 +62,7 @@ export function manifestOf(
       id,
       metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`,
       adminUrl: local(layout.ports.lpAdmin(index)),
+      consoleUrl: `${local(layout.ports.lpConsole(index))}/console/`,
       pid: supervisor.pid(lpProcess(id)) ?? null,
     })),
     lp,

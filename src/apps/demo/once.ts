@@ -11,6 +11,9 @@ import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { historyCheck } from './checks/history.ts';
 import { operatorLimitCheck } from './checks/operator-limit.ts';
+import { bridgeCheck } from './checks/routes/bridge.ts';
+import { issuersCheck } from './checks/routes/issuers.ts';
+import { partnerCheck } from './checks/routes/partner.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
 import { compositeCheck, routerCheck } from './checks/router.ts';
@@ -32,10 +35,11 @@ export async function runOnce(
   // The split needs all three LPs, so it runs first. Checks with long waits (refund, restart, withdrawal
   // delay) run beside the rest.
   await run(splitCheck);
-  const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
+  const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck), run(partnerCheck), run(bridgeCheck)];
   const queue = [
     ...fundingChecks,
     dexCheck,
+    issuersCheck,
     compositeCheck,
     routerCheck,
     firmTimesCheck,

@@ -2,12 +2,13 @@
 
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UpstreamError } from '../../domain/errors.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
 import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 import { startAnvil } from './chains/anvil.ts';
-import { attesterProcess, chainProcess, lpProcess } from './configs.ts';
+import { attesterProcess, chainProcess, lpProcess, PARTNER } from './configs.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { ChildSpec } from './supervisor.ts';
@@ -115,6 +116,25 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
     };
   });
 }
+
+/** A program that knows nothing of firmquote but the protocol page. */
+export function partnerSpec(layout: Layout): ChildSpec {
+  const log = lineLog(layout.log(PARTNER));
+  return {
+    name: PARTNER,
+    async start() {
+      const child = await spawnWatched(
+        process.execPath,
+        [fileURLToPath(PARTNER_PROGRAM), layout.config(PARTNER)],
+        { env: { PATH: process.env['PATH'] }, graceMs: 2_000, onLine: log },
+      );
+      await untilAlive(PARTNER, child, `http://127.0.0.1:${layout.ports.partner}/`, layout.log(PARTNER));
+      return child;
+    },
+  };
+}
+
+const PARTNER_PROGRAM = new URL('../../../docs/examples/partner.mjs', import.meta.url);
 
 function commandLine(): string[] {
   const script = process.argv[1];

@@ -1,10 +1,11 @@
 /** The demo's state: kept to resume after a SIGKILL, removed on a clean end. */
 
 import { readFile } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
 import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import type { Address } from '../../domain/hex.ts';
+import type { IssuersState } from './chains/issuers.ts';
 import type { DemoConfig } from './config.ts';
 import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
@@ -27,6 +28,8 @@ export interface DemoState {
   attesters: KeyPair[];
   lps: LpKeys[];
   spareLp: LpKeys;
+  bridge: LpKeys;
+  partner: LpKeys & { venuePem: string; partnerPem: string };
   takers: KeyPair[];
   houseTakers: KeyPair[];
   walletOwners: KeyPair[];
@@ -62,6 +65,8 @@ export interface DemoState {
     oracles: Record<string, Address>;
     sequencer: Address | null;
     dex: DexState;
+    /** Absent where there are none. */
+    issuers?: IssuersState;
   }[];
 }
 
@@ -80,6 +85,8 @@ export function drawState(config: DemoConfig): DemoState {
     attesters: wallets(config.attesters.count),
     lps: config.lps.map(({ id }) => lp(id)),
     spareLp: lp(config.spareLp.id),
+    bridge: lp(config.bridge.id),
+    partner: { ...lp(config.partner.id), venuePem: newPem(), partnerPem: newPem() },
     takers: wallets(config.takers.count),
     houseTakers: wallets(HOUSE_TAKERS),
     walletOwners: wallets(2),
@@ -91,12 +98,17 @@ export function drawState(config: DemoConfig): DemoState {
   };
 }
 
+const newPem = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+
 export async function readState(path: string): Promise<DemoState | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   try {
     const state = JSON.parse(text) as DemoState;
-    return state.phase === 'ready' ? state : undefined;
+    // Older versions had no partner and no bridge.
+    const complete = [state.partner, state.bridge].every((each: unknown) => each !== undefined);
+    return state.phase === 'ready' && complete ? state : undefined;
   } catch {
     // Written atomically, so anything else is not a state file.
     return undefined;

@@ -1,5 +1,6 @@
 /** What checks and the demo's trades see of the running demo. */
 
+import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import { type Address, createPublicClient, createWalletClient, http, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Client, createClient, type Wallet } from '../../client/client.ts';
@@ -8,6 +9,8 @@ import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
+import { PARTNER, partnerConfig } from './configs.ts';
+import type { Layout } from './layout.ts';
 import type { Manifest } from './manifest.ts';
 import type { Disturbances } from './risk/disturbances.ts';
 import type { DemoState } from './state.ts';
@@ -19,6 +22,7 @@ export type DemoWorld = ReturnType<typeof createWorld>;
 
 export function createWorld(
   state: DemoState,
+  layout: Layout,
   manifest: Manifest,
   supervisor: Supervisor,
   disturbances: Disturbances,
@@ -29,7 +33,7 @@ export function createWorld(
     if (!wallet) throw new Error('The demo has no takers.');
     return wallet;
   };
-  const lpKeys = [...state.lps, state.spareLp];
+  const lpKeys = [...state.lps, state.spareLp, state.partner, state.bridge];
   return {
     manifest,
     supervisor,
@@ -42,6 +46,22 @@ export function createWorld(
       adminUrl: manifest.solvers[index]?.adminUrl ?? '',
       metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
     })),
+    partner: {
+      id: state.config.partner.id,
+      tokens: state.config.partner.tokens,
+      process: PARTNER,
+      /** It reads the file again at its next request. */
+      configure: (change: object) =>
+        replaceSecretFile(
+          layout.config(PARTNER),
+          JSON.stringify({ ...partnerConfig(state, layout), ...change }),
+        ),
+    },
+    bridge: {
+      id: state.bridge.id,
+      account: state.bridge.owner.address,
+      ownerKey: state.bridge.owner.privateKey,
+    },
     freshTaker: (apiKey?: string): DemoTaker =>
       takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
     freshWallet,
@@ -60,16 +80,25 @@ export function createWorld(
         ({ address }) => address,
       ),
       ...new Set(
-        state.chains.flatMap(({ contractWallets, dex, quoteBond }) => [
+        state.chains.flatMap(({ contractWallets, dex, issuers, quoteBond }) => [
           ...(quoteBond ? [quoteBond] : []),
           ...contractWallets,
           dex.trader,
           dex.constantProduct.filler,
           dex.concentrated.filler,
           ...dex.pools.map(({ address }) => address),
+          ...(issuers
+            ? [issuers.vault.address, issuers.vault.filler, issuers.psm.address, issuers.psm.filler]
+            : []),
         ]),
       ),
     ],
+    issuers(slug: string) {
+      const issuers = state.chains.find((one) => one.slug === slug)?.issuers;
+      const vault = state.config.chains.find((one) => one.slug === slug)?.issuers?.vault;
+      if (!issuers || !vault) throw new Error(`The demo has no issuers on "${slug}".`);
+      return { ...issuers, cap: vault.cap };
+    },
     minted(slug: string, symbol: string): bigint {
       const chain = state.chains.find((one) => one.slug === slug);
       return BigInt(chain?.minted[symbol] ?? '0');
@@ -102,7 +131,7 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
     pollingInterval: 200,
   });
   const token = (symbol: string) => {
-    const found = chain.tokens.find((one) => one.symbol === symbol);
+    const found = [...chain.tokens, ...chain.shares].find((one) => one.symbol === symbol);
     if (!found) throw new Error(`The chain ${slug} has no token "${symbol}".`);
     return found;
   };

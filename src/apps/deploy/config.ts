@@ -23,11 +23,17 @@ const zDeployChain = zChain
     maxFeeGwei: z.number().positive().default(500),
     /** Of the oracle on this chain. null: `owner` of the file. */
     owner: zOwned.nullable().default(null),
-    /** Factories of DEXs to fill from. They differ by chain, and so do the addresses of their fillers. */
+    /**
+     * What to fill from. DEX factories and the peg-stability module differ by chain, and so do the addresses
+     * of their fillers.
+     */
     fillers: z
       .strictObject({
         constantProduct: zAddress.nullable().default(null),
         concentrated: zAddress.nullable().default(null),
+        peg: zAddress.nullable().default(null),
+        vault: z.boolean().default(false),
+        wrap: z.boolean().default(false),
       })
       .prefault({}),
   });

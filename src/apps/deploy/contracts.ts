@@ -16,7 +16,10 @@ import {
   constantProductFillerBytecode,
 } from '../../settlement/abi/constant-product-filler.ts';
 import { escrowAbi, escrowBytecode } from '../../settlement/abi/escrow.ts';
+import { pegFillerAbi, pegFillerBytecode } from '../../settlement/abi/peg-filler.ts';
 import { quoteBondAbi, quoteBondBytecode } from '../../settlement/abi/quote-bond.ts';
+import { vaultFillerAbi, vaultFillerBytecode } from '../../settlement/abi/vault-filler.ts';
+import { wrapFillerAbi, wrapFillerBytecode } from '../../settlement/abi/wrap-filler.ts';
 import type { ContractKey } from '../config/deployment.ts';
 import { CREATE2_DEPLOYER } from '../config/parts.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
@@ -200,41 +203,80 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
         needs: escrow.address,
       }),
     );
-  for (const [kind, key, name, abi, bytecode] of FILLERS) {
-    const factory = chain.fillers[kind];
-    if (factory === null) continue;
+  for (const { kind, immutable, what, ...recipe } of FILLERS) {
+    const chosen = chain.fillers[kind];
+    if (chosen === null || chosen === false) continue;
+    const place = chosen === true ? undefined : chosen;
     contracts.push(
       make({
-        key,
-        name,
-        abi,
-        bytecode,
-        args: [escrow.address, factory],
-        immutables: () => ({ ESCROW: word(escrow.address), FACTORY: word(factory) }),
+        ...recipe,
+        args: [escrow.address, ...(place === undefined ? [] : [place])],
+        immutables: () => ({
+          ESCROW: word(escrow.address),
+          ...(place !== undefined && { [immutable]: word(place) }),
+        }),
         needs: escrow.address,
-        differs: `its constructor takes the DEX factory of ${chain.slug}`,
+        ...(place !== undefined && { differs: `its constructor takes the ${what} of ${chain.slug}` }),
       }),
     );
   }
   return contracts;
 }
 
-const FILLERS = [
-  [
-    'constantProduct',
-    'constantProductFiller',
-    'ConstantProductFiller',
-    constantProductFillerAbi,
-    constantProductFillerBytecode,
-  ],
-  [
-    'concentrated',
-    'concentratedFiller',
-    'ConcentratedFiller',
-    concentratedFillerAbi,
-    concentratedFillerBytecode,
-  ],
-] as const;
+interface FillerRecipe extends Pick<Recipe, 'key' | 'name' | 'abi' | 'bytecode'> {
+  kind: keyof DeployChain['fillers'];
+  /** The constructor's argument beside the escrow; empty where there is none. */
+  immutable: 'FACTORY' | 'PSM' | '';
+  what: string;
+}
+
+const FILLERS: readonly FillerRecipe[] = [
+  {
+    kind: 'constantProduct',
+    key: 'constantProductFiller',
+    name: 'ConstantProductFiller',
+    abi: constantProductFillerAbi,
+    bytecode: constantProductFillerBytecode,
+    immutable: 'FACTORY',
+    what: 'DEX factory',
+  },
+  {
+    kind: 'concentrated',
+    key: 'concentratedFiller',
+    name: 'ConcentratedFiller',
+    abi: concentratedFillerAbi,
+    bytecode: concentratedFillerBytecode,
+    immutable: 'FACTORY',
+    what: 'DEX factory',
+  },
+  {
+    kind: 'peg',
+    key: 'pegFiller',
+    name: 'PegFiller',
+    abi: pegFillerAbi,
+    bytecode: pegFillerBytecode,
+    immutable: 'PSM',
+    what: 'peg-stability module',
+  },
+  {
+    kind: 'vault',
+    key: 'vaultFiller',
+    name: 'VaultFiller',
+    abi: vaultFillerAbi,
+    bytecode: vaultFillerBytecode,
+    immutable: '',
+    what: '',
+  },
+  {
+    kind: 'wrap',
+    key: 'wrapFiller',
+    name: 'WrapFiller',
+    abi: wrapFillerAbi,
+    bytecode: wrapFillerBytecode,
+    immutable: '',
+    what: '',
+  },
+];
 
 const textOf = (value: unknown): string | string[] =>
   Array.isArray(value) ? value.map((each) => String(each)) : String(value);

@@ -13,7 +13,13 @@ import { safeChecksum } from './safe.ts';
 import { standardJson } from './standard-json.ts';
 
 const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
-const FACTORIES = { constantProduct: address(8), concentrated: address(9) };
+const FILLERS = {
+  constantProduct: address(8),
+  concentrated: address(9),
+  peg: address(14),
+  vault: true,
+  wrap: true,
+};
 
 const PARAMETERS = {
   app: 'deploy',
@@ -24,8 +30,8 @@ const PARAMETERS = {
   quoteBond: { forfeitTo: address(1) },
   owner: address(6),
   chains: [
-    { id: 1, slug: 'a', rpcUrls: ['http://a'], fillers: FACTORIES },
-    { id: 2, slug: 'b', rpcUrls: ['http://b'], owner: address(7), depth: 1, fillers: FACTORIES },
+    { id: 1, slug: 'a', rpcUrls: ['http://a'], fillers: FILLERS },
+    { id: 2, slug: 'b', rpcUrls: ['http://b'], owner: address(7), depth: 1, fillers: FILLERS },
   ],
 };
 
@@ -39,7 +45,7 @@ const addressesWith = (changes: object = {}, chain = 0) =>
 describe('addresses', () => {
   test('do not depend on the chain, its owner, the present committee or the order of signers', () => {
     const usual = addressesWith();
-    expect(new Set(usual).size).toBe(6);
+    expect(new Set(usual).size).toBe(9);
     expect(addressesWith({}, 1)).toEqual(usual);
     const { oracle } = PARAMETERS;
     expect(
@@ -55,8 +61,8 @@ describe('addresses', () => {
   });
 
   test.each([
-    ['the salt', { salt: 'another' }, [0, 1, 2, 3, 4, 5]],
-    ['an argument of the escrow', { escrow: { feeRecipient: address(12) } }, [0, 2, 3, 4, 5]],
+    ['the salt', { salt: 'another' }, [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    ['an argument of the escrow', { escrow: { feeRecipient: address(12) } }, [0, 2, 3, 4, 5, 6, 7, 8]],
     ['the initial owner of the oracle', { oracle: { ...PARAMETERS.oracle, initialOwner: address(12) } }, [1]],
     [
       'a DEX factory',
@@ -64,7 +70,7 @@ describe('addresses', () => {
         chains: [
           {
             ...{ id: 1, slug: 'a', rpcUrls: ['http://a'] },
-            fillers: { ...FACTORIES, concentrated: address(13) },
+            fillers: { ...FILLERS, concentrated: address(13) },
           },
         ],
       },

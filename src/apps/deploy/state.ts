@@ -29,8 +29,8 @@ export interface DeployState {
   /** null until the oracle is deployed. */
   oracle: OracleState | null;
   owner: { address: Address; hasCode: boolean };
-  /** Configured DEX factories that have no code. */
-  missingFactories: readonly Address[];
+  /** Configured DEX factories and peg-stability modules that have no code. */
+  missing: readonly { what: string; address: Address }[];
 }
 
 /** At the newest block. Nonce and code are of one block, so what was mined after it is in neither. */
@@ -43,22 +43,26 @@ export async function lookAt(
   const at = await node.headNumber();
   const hasCode = async (address: Address) => (await node.code(address, at)) !== '0x';
   const owner = chain.owner ?? config.owner;
-  const factories = Object.values(chain.fillers).filter((factory) => factory !== null);
-  const [nonce, balance, create2Code, hasPermit2, contracts, ownerHasCode, factoriesThere] =
-    await Promise.all([
-      node.nonce(sender, at),
-      node.balance(sender, at),
-      node.code(chain.create2Deployer, at),
-      hasCode(config.permit2),
-      Promise.all(
-        contractsOf(config, chain).map(async (contract) => {
-          const code = await node.code(contract.address, at);
-          return { contract, code, match: matchCode(contract, code) };
-        }),
-      ),
-      hasCode(owner),
-      Promise.all(factories.map(hasCode)),
-    ]);
+  const { constantProduct, concentrated, peg } = chain.fillers;
+  const filledFrom = [
+    { what: 'DEX factory', address: constantProduct },
+    { what: 'DEX factory', address: concentrated },
+    { what: 'peg-stability module', address: peg },
+  ].flatMap(({ what, address }) => (address === null ? [] : [{ what, address }]));
+  const [nonce, balance, create2Code, hasPermit2, contracts, ownerHasCode, areThere] = await Promise.all([
+    node.nonce(sender, at),
+    node.balance(sender, at),
+    node.code(chain.create2Deployer, at),
+    hasCode(config.permit2),
+    Promise.all(
+      contractsOf(config, chain).map(async (contract) => {
+        const code = await node.code(contract.address, at);
+        return { contract, code, match: matchCode(contract, code) };
+      }),
+    ),
+    hasCode(owner),
+    Promise.all(filledFrom.map(({ address }) => hasCode(address))),
+  ]);
   const oracle = contracts.find(({ contract }) => contract.key === 'oracle');
   return {
     block: at,
@@ -69,7 +73,7 @@ export async function lookAt(
     contracts,
     oracle: oracle?.match.is === 'ours' ? await lookAtOracle(node, oracle.contract.address, at) : null,
     owner: { address: owner, hasCode: ownerHasCode },
-    missingFactories: factories.filter((_, index) => !factoriesThere[index]),
+    missing: filledFrom.filter((_, index) => !areThere[index]),
   };
 }
 

@@ -85,10 +85,10 @@ function problemsOf(config: DeployConfig, state: DeployState): Problem[] {
         todo: `Take another salt, and do not use this address. ${config.deployments} and firmquote deploy verify tell what is there`,
       });
   }
-  for (const factory of state.missingFactories)
+  for (const { what, address } of state.missing)
     problems.push({
-      what: `The DEX factory ${factory} has no code`,
-      todo: 'Correct chains.fillers: the factory of this chain is in the documentation of the DEX',
+      what: `The ${what} ${address} has no code`,
+      todo: `Correct chains.fillers: the ${what} of this chain is in its documentation`,
     });
   return problems;
 }

@@ -2,6 +2,7 @@
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
+import { type AssumedInventory, assumeInventory } from '../../lp/shadow/assumed-inventory.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import { createProofs } from '../proofs.ts';
@@ -72,6 +73,28 @@ export async function checkDeposit(
         'It cannot be paid out in quotes. The owner deposits: firmquote lp deposit',
       )
     : ok('deposit', subject, found);
+}
+
+/** What an LP in shadow mode is taken to have. */
+export async function checkShadowInventory(
+  chain: EvmChain,
+  token: TokenInfo,
+  account: Address,
+  assumed: AssumedInventory,
+): Promise<Finding> {
+  const { slug } = chain.chain;
+  const subject = `${slug} ${token.symbol}`;
+  const deposited = await chain.ledgerBalance(account, token.address);
+  const all = await assumeInventory(chain, assumed).ledgerBalance(account, token.address);
+  const found = `${formatTokens(all, token)}: ${formatTokens(deposited, token)} deposited, the rest assumed`;
+  return all > 0n
+    ? ok('inventory', subject, found)
+    : warning(
+        'inventory',
+        subject,
+        found,
+        `No shadow quote can pay it out. Name an amount in shadow.inventory.${slug}.${token.symbol}`,
+      );
 }
 
 /** Whether enough signers of a chain's oracle answer. */

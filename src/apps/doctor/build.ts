@@ -7,7 +7,11 @@ import { builds } from '../../settlement/abi/build.ts';
 import { concentratedFillerBytecode } from '../../settlement/abi/concentrated-filler.ts';
 import { constantProductFillerBytecode } from '../../settlement/abi/constant-product-filler.ts';
 import { escrowBytecode } from '../../settlement/abi/escrow.ts';
+import { lpAccountBytecode } from '../../settlement/abi/lp-account.ts';
+import { pegFillerBytecode } from '../../settlement/abi/peg-filler.ts';
 import { quoteBondBytecode } from '../../settlement/abi/quote-bond.ts';
+import { vaultFillerBytecode } from '../../settlement/abi/vault-filler.ts';
+import { wrapFillerBytecode } from '../../settlement/abi/wrap-filler.ts';
 import type { ContractName } from '../deploy/contracts.ts';
 
 const BYTECODES: Readonly<Record<ContractName, Hex>> = {
@@ -17,6 +21,10 @@ const BYTECODES: Readonly<Record<ContractName, Hex>> = {
   Batch: batchBytecode,
   ConstantProductFiller: constantProductFillerBytecode,
   ConcentratedFiller: concentratedFillerBytecode,
+  VaultFiller: vaultFillerBytecode,
+  PegFiller: pegFillerBytecode,
+  WrapFiller: wrapFillerBytecode,
+  LpAccount: lpAccountBytecode,
 };
 const BLANK = '0'.repeat(64);
 

@@ -15,7 +15,13 @@ import { attempt, failure, ok, type Finding } from './finding.ts';
 export interface Expected {
   option: string;
   address: Address;
-  ours?: { name: ContractName; recorded?: Hex | undefined; escrow?: Address; factory?: Address };
+  ours?: {
+    name: ContractName;
+    recorded?: Hex | undefined;
+    escrow?: Address;
+    factory?: Address;
+    psm?: Address | null;
+  };
 }
 
 const CHECK = 'contract';
@@ -73,7 +79,7 @@ function compared(slug: string, { option, address, ours }: Expected, code: Hex):
       ours ? 'Correct the address, or deploy it: firmquote deploy run' : 'Correct the address',
     );
   if (ours === undefined) return ok(CHECK, subject, `code at ${address}`);
-  const { name, recorded, escrow, factory } = ours;
+  const { name, recorded, escrow, factory, psm = null } = ours;
   if (!hasBuild(name, code))
     return failure(
       CHECK,
@@ -91,6 +97,7 @@ function compared(slug: string, { option, address, ours }: Expected, code: Hex):
   for (const [immutable, wanted] of [
     ['ESCROW', escrow],
     ['FACTORY', factory],
+    ['PSM', psm ?? undefined],
   ] as const) {
     const found = wanted === undefined ? undefined : addressIn(name, code, immutable);
     if (wanted !== undefined && found !== wanted)

@@ -1,7 +1,7 @@
 /** `firmquote doctor`: looks at everything that a process needs, and changes nothing. */
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
-import { createDeployNode } from '../../adapters/evm/deploy/node.ts';
+import { createDeployNode, type DeployNode } from '../../adapters/evm/deploy/node.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { Migration } from '../../adapters/postgres/migrate.ts';
@@ -12,7 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import { zAttesterConfig } from '../attester/config.ts';
 import { badRequest } from '../bad-request.ts';
 import { printLines, table } from '../cli/table.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig, readJson } from '../config/load.ts';
 import type { FeedSection } from '../config/feeds.ts';
 import type { ChainSection, KeySource } from '../config/parts.ts';
 import { type DatabaseSection, runningDatabaseUrl } from '../database.ts';
@@ -20,14 +20,22 @@ import { createFeeds } from '../feeds.ts';
 import { expand, type SecretContext } from '../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
+import { parseShadowConfig, SHADOW_DATABASE } from '../lp/shadow.ts';
 import { createToolChain, feeCapWei, minBaseFeeWei } from '../networks.ts';
 import { toolContext } from '../process.ts';
 import { mayPass } from '../until-up.ts';
 import { type VenueConfig, zVenueConfig } from '../venue/config.ts';
 import { wantedPrices } from '../venue/reference.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
-import { checkAttesters, checkCommittee, checkDeposit, checkOperator } from './accounts.ts';
+import {
+  checkAttesters,
+  checkCommittee,
+  checkDeposit,
+  checkOperator,
+  checkShadowInventory,
+} from './accounts.ts';
 import { checkAlerts } from './alerts.ts';
+import { checkBridges } from './bridges.ts';
 import { checkContracts, type Expected } from './contracts.ts';
 import { checkDatabase, checkRedis } from './database.ts';
 import { checkEndpoints } from './endpoints.ts';
@@ -35,11 +43,14 @@ import { checkFeeds, type Group, type WantedPrice } from './feeds.ts';
 import { checkVenue, checkWebhook } from './reach.ts';
 import { attempt, type Finding, ok } from './finding.ts';
 import { checkGas, checkSigner } from './signers.ts';
+import { checkLpAccount } from './lp-account.ts';
 import { checkTokens } from './tokens.ts';
 
 export interface DoctorOptions {
   venue?: string;
   lp?: string;
+  /** With `lp`: for shadow mode. */
+  shadow?: boolean;
   attester?: string;
   prometheus?: string;
   json?: boolean;
@@ -49,6 +60,9 @@ const LOOK_BACK_SECONDS = 86_400;
 const FEED_PATIENCE_MS = 15_000;
 /** Of a settlement that the relayer sends, unsigned. */
 const SETTLE_BYTES = 1_200;
+/** Of the dearest transaction of a mover, and its unsigned bytes: a bridge's message that is delivered. */
+const MOVER_GAS = 250_000n;
+const MOVER_BYTES = 1_200;
 const CHAIN_TODO = 'Repair the endpoints of the chain first';
 const START_PAUSES_MS = [500, 1_000, 2_000];
 const START_TODO =
@@ -85,18 +99,27 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-async function needsOf({ venue, lp, attester }: DoctorOptions): Promise<{ needs: Needs; tools: Tools }> {
+async function needsOf({
+  venue,
+  lp,
+  attester,
+  shadow = false,
+}: DoctorOptions): Promise<{ needs: Needs; tools: Tools }> {
   if ([venue, lp, attester].filter((file) => file !== undefined).length !== 1)
     throw badRequest('Give one configuration: --venue FILE, --lp FILE or --attester FILE.');
+  if (shadow && lp === undefined)
+    throw badRequest('Only an LP has a shadow mode: give --shadow with --lp FILE.');
   if (venue !== undefined) {
     const { config } = await loadConfig(zVenueConfig, venue, process.env);
     const tools = toolContext('doctor', config);
     return { needs: venueNeeds(config, tools.secrets), tools };
   }
   if (lp !== undefined) {
-    const { config } = await loadConfig(zLpAppConfig, lp, process.env);
+    const { config } = shadow
+      ? parseShadowConfig(await readJson(lp), process.env, lp)
+      : await loadConfig(zLpAppConfig, lp, process.env);
     const tools = toolContext('doctor', config);
-    return { needs: lpNeeds(config), tools };
+    return { needs: shadow ? shadowNeeds(config) : lpNeeds(config), tools };
   }
   const { config } = await loadConfig(zAttesterConfig, attester as string, process.env);
   return {
@@ -207,25 +230,28 @@ async function startPatiently(chain: EvmChain): Promise<void> {
   await chain.start();
 }
 
-async function onNode(
+async function withNode<T>(
   section: ChainSection,
   { secrets }: Tools,
-  more: readonly Expected[],
-): Promise<Finding[]> {
-  const { slug, timeoutMs, feeModel, rpcUrls } = section;
+  work: (node: DeployNode) => Promise<T>,
+): Promise<T> {
+  const { timeoutMs, feeModel, rpcUrls } = section;
   const node = createDeployNode(
     rpcUrls.map((url) => expand(url, secrets)),
     { timeoutMs, feeModel, minBaseFee: minBaseFeeWei(section) },
   );
   try {
-    return [
-      ...(await attempt('contract', slug, () => checkContracts(section, node, more), CHAIN_TODO)),
-      ...(await attempt('token', slug, () => checkTokens(section, node.read), CHAIN_TODO)),
-    ];
+    return await work(node);
   } finally {
     node.close();
   }
 }
+
+const onNode = (section: ChainSection, tools: Tools, more: readonly Expected[]): Promise<Finding[]> =>
+  withNode(section, tools, async (node) => [
+    ...(await attempt('contract', section.slug, () => checkContracts(section, node, more), CHAIN_TODO)),
+    ...(await attempt('token', section.slug, () => checkTokens(section, node.read), CHAIN_TODO)),
+  ]);
 
 /** Rows of every chain, with a failure for one that cannot be asked. */
 async function onEach(
@@ -240,8 +266,11 @@ async function onEach(
   return rows.flat();
 }
 
+const ISSUER_FILLERS = { vault: 'VaultFiller', peg: 'PegFiller', wrap: 'WrapFiller' } as const;
+
 function venueNeeds(config: VenueConfig, secrets: SecretContext): Needs {
-  const { database, chains, keys, feeds, prices, attesters, outbound, travelRule, screening, dex } = config;
+  const { database, chains, keys, feeds, prices, attesters, outbound, travelRule, screening, dex, issuers } =
+    config;
   const redisUrl = secrets.env['REDIS_URL'] ?? config.queue.redisUrl;
   const relayers: KeySource[] = [keys.relayer].flat();
   const webhooks = [
@@ -275,6 +304,27 @@ function venueNeeds(config: VenueConfig, secrets: SecretContext): Needs {
             },
             { option: `factory of ${id}`, address: factory },
           ]),
+      ),
+      ...issuers.flatMap(({ id, kind, places }) =>
+        places
+          .filter((place) => place.chainId === chainId)
+          .flatMap(({ filler, products }) =>
+            products.flatMap(({ tokens, psm }): Expected[] => [
+              {
+                option: `filler of ${id}`,
+                address: filler,
+                ours: {
+                  name: ISSUER_FILLERS[kind],
+                  escrow: chains.find((chain) => chain.id === chainId)?.escrow as Address,
+                  psm,
+                },
+              },
+              ...[...tokens, ...(psm === null ? [] : [psm])].map((address) => ({
+                option: `product of ${id}`,
+                address,
+              })),
+            ]),
+          ),
       ),
     ],
     async more(tools, opened) {
@@ -385,7 +435,65 @@ function lpNeeds(config: LpAppConfig): Needs {
         () => checkAttesters(attesters, opened, { log: tools.log, metrics: createMetrics() }),
         CHAIN_TODO,
       );
-      return [row, ...accounts, ...links, ...proofs];
+      const bridges = await checkBridges(config.bridges, networks, opened);
+      const account = lp.chains[0]?.account as Address;
+      const mover = keys.mover === null ? undefined : await checkSigner('mover', keys.mover, tools);
+      const moverGas = await onEach(opened, 'gas', (chain) =>
+        mover?.address === undefined
+          ? []
+          : checkGas(chain, 'mover', mover.address, {
+              gas: MOVER_GAS,
+              bytes: MOVER_BYTES,
+              feeCap: feeCapWei(networks.find(({ id }) => id === chain.chain.id)),
+              least: undefined,
+            }),
+      );
+      const contract = await checkLpAccount(
+        opened.filter(({ chain }) => lp.chains.some(({ chainId }) => chainId === chain.id)),
+        {
+          ...{ account, operator, mover: mover?.address, transfers: config.transfers.mode !== 'off' },
+          ...{ bridges: config.bridges, sections: networks },
+          async codeOn(chainId) {
+            const section = networks.find(({ id }) => id === chainId) as ChainSection;
+            return withNode(section, tools, async (node) => node.code(account, await node.headNumber()));
+          },
+        },
+      );
+      const moving = [...(mover === undefined ? [] : [mover.row]), ...moverGas];
+      return [row, ...accounts, ...moving, ...contract, ...links, ...proofs, ...bridges];
+    },
+  };
+}
+
+/** What an LP needs that prices and signs nothing: no key, gas, deposit or bridge. */
+function shadowNeeds(config: LpAppConfig): Needs {
+  const { database: section, venues, attesters, lp, shadow } = config;
+  const { schema, migrations: tables } = SHADOW_DATABASE;
+  return {
+    ...lpNeeds(config),
+    database: { section, schema, tables },
+    async more({ log }, opened) {
+      const inventory = await onEach(opened, 'inventory', (chain) => {
+        const account = lp.chains.find(({ chainId }) => chainId === chain.chain.id)?.account;
+        return account === undefined
+          ? []
+          : Promise.all(
+              chain.chain.tokens
+                .filter(({ symbol }) => lp.assets[symbol] !== undefined)
+                .map((token) => checkShadowInventory(chain, token, account, shadow.inventory)),
+            );
+      });
+      return [
+        ok('operator', 'all chains', 'shadow mode opens no key and signs nothing'),
+        ...inventory,
+        ...(await Promise.all(venues.map(({ name, url }) => checkVenue(name, url)))),
+        ...(await attempt(
+          'attesters',
+          'all chains',
+          () => checkAttesters(attesters, opened, { log, metrics: createMetrics() }),
+          CHAIN_TODO,
+        )),
+      ];
     },
   };
 }

@@ -8,6 +8,7 @@ import { gunzip } from 'node:zlib';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type WatchedChild, spawnWatched } from '../../../adapters/process/parent-watchdog.ts';
+import { devPackageFile } from '../../../adapters/system/dev-packages.ts';
 
 interface AnvilOptions {
   chainId: number;
@@ -145,7 +146,7 @@ function anvilBinary(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${cpu}`;
   try {
-    const require = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
+    const require = createRequire(devPackageFile('@foundry-rs/anvil/package.json'));
     return join(
       dirname(require.resolve(`${name}/package.json`)),
       'bin',
@@ -153,7 +154,7 @@ function anvilBinary(): string {
     );
   } catch (cause) {
     throw new UpstreamError(
-      `The demo needs anvil and npm has none for ${process.platform}-${process.arch} here. Run: npm ci (without --omit=dev or --omit=optional).`,
+      `Local chains need anvil, and npm installed none for ${process.platform}-${process.arch}. Install without --omit=optional.`,
       { code: 'anvil_missing', cause },
     );
   }

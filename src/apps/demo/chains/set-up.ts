@@ -15,6 +15,7 @@ import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { postBondCall, setBondTermsCall } from '../../../settlement/bond-call.ts';
 import { limitOperatorCall, setOperatorCall } from '../../../settlement/call.ts';
 import { rpc } from './anvil.ts';
+import { setUpIssuers } from './issuers.ts';
 import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from '../state.ts';
 
@@ -40,12 +41,13 @@ export async function setUpChain(
   const { config, deployer } = state;
   const chain = config.chains.find(({ id }) => id === chainId);
   if (!chain) throw new Error(`The demo has no chain ${chainId}.`);
-  const owners = [...state.lps, state.spareLp].map(({ owner }) => owner.address);
+  const makers = [...state.lps, state.spareLp, state.partner, state.bridge];
+  const owners = makers.map(({ owner }) => owner.address);
   const accounts = [
     deployer.address,
     state.relayer.address,
     ...owners,
-    ...[...state.lps, state.spareLp].map(({ operator }) => operator.address),
+    ...makers.map(({ operator }) => operator.address),
     ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(
       ({ address }) => address,
     ),
@@ -102,6 +104,7 @@ export async function setUpChain(
       fee,
     })),
   };
+  const issuers = await setUpIssuers({ ...on, escrow }, chain.issuers, tokens);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
 
   const minted: Record<string, string> = {};
@@ -111,7 +114,7 @@ export async function setUpChain(
     let total = listed.reduce(
       (sum, { tokens: pair, amounts }) =>
         sum + (pair[0] === token ? amounts[0] : 0n) + (pair[1] === token ? amounts[1] : 0n),
-      0n,
+      issuers?.minted(token) ?? 0n,
     );
     const mint = (to: Address, whole: string) => {
       const amount = parseUnits(whole, decimals);
@@ -125,7 +128,7 @@ export async function setUpChain(
     if (listed.some(({ tokens: pair }) => pair.includes(token)))
       mint(dex.trader, config.poolKeeper[symbol] ?? '0');
     for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');
-    for (const [index, lp] of [...config.lps, config.spareLp].entries()) {
+    for (const [index, lp] of [...config.lps, config.spareLp, config.partner, config.bridge].entries()) {
       const owner = owners[index] as Address;
       const amount = mint(owner, lp.inventory[chain.slug]?.[symbol] ?? '0');
       mints.push({
@@ -162,6 +165,8 @@ export async function setUpChain(
       { from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) },
       { from: owner.address, to: quoteBond, data: setBondTermsCall(BOND_TERMS) },
     );
+  for (const { owner, operator } of [state.partner, state.bridge])
+    deposits.push({ from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) });
   const { owner, operator } = state.spareLp;
   for (const { symbol, address: token, decimals } of tokens) {
     const half = parseUnits(config.spareLp.inventory[chain.slug]?.[symbol] ?? '0', decimals) / 2n;
@@ -190,6 +195,7 @@ export async function setUpChain(
     oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])),
     sequencer,
     dex,
+    ...(issuers && { issuers: issuers.state }),
   };
 }
 

@@ -42,7 +42,7 @@ export const fadeCheck: DemoCheck = {
 
     const send = senderOf(base, lp.ownerKey);
     const moved = await base.ledger(lp.account, 'WETH');
-    await send(base.chain.escrow, await fillOfMadeUpOrder(base, lp.account, moved));
+    await send(base.chain.escrow, await fillOfMadeUpOrder(base, lp.account, 'WETH', moved));
     const before = await base.balance(taker, 'WETH');
     const [claimed] = await client.claim(checked, signature, wallet(base.chain.id));
     const paid = claimed?.paid[0]?.amount ?? 0n;
@@ -74,7 +74,7 @@ async function verified({ chain }: DemoChainView, txHash: Hex): Promise<number> 
   }
 }
 
-function senderOf(view: DemoChainView, ownerKey: Hex) {
+export function senderOf(view: DemoChainView, ownerKey: Hex) {
   const owner = createWalletClient({
     account: privateKeyToAccount(ownerKey),
     transport: http(view.chain.rpcUrl),
@@ -82,18 +82,23 @@ function senderOf(view: DemoChainView, ownerKey: Hex) {
   return async (to: Address, data: Hex): Promise<void> => {
     const hash = await owner.sendTransaction({ chain: null, to, data });
     const { status } = await view.client.waitForTransactionReceipt({ hash, timeout: 30_000 });
-    expectEqual(status, 'success', "a transaction of the LP's owner");
+    expectEqual(status, 'success', 'a transaction of the owner');
   };
 }
 
 /** Pays the account's ledger balance out to its own wallet, without the withdrawal delay. */
-async function fillOfMadeUpOrder({ chain, client, token }: DemoChainView, account: Address, amount: bigint) {
+export async function fillOfMadeUpOrder(
+  { chain, client, token }: DemoChainView,
+  account: Address,
+  symbol: string,
+  amount: bigint,
+): Promise<Hex> {
   const { timestamp } = await client.getBlock();
   const output: MandateOutput = {
     oracle: addressToBytes32(chain.oracle),
     settler: addressToBytes32(chain.escrow),
     chainId: BigInt(chain.id),
-    token: addressToBytes32(token('WETH').address),
+    token: addressToBytes32(token(symbol).address),
     amount,
     recipient: addressToBytes32(account),
     callbackData: '0x',

@@ -2,7 +2,7 @@
 
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { zIssuedKey } from '../../../protocol/api/admin.ts';
+import { zIssuedKey } from '../../../protocol/admin/admin.ts';
 import { readerFor, type DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';

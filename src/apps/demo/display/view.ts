@@ -17,6 +17,8 @@ export function header(manifest: Manifest, manifestPath: string): string[] {
   return [
     `venue     ${venue.url}   API docs ${venue.url}/docs   events ${venue.wsUrl}`,
     `metrics   ${venue.metricsUrl}   ${solvers.map(({ metricsUrl }) => metricsUrl).join('   ')}`,
+    `console   ${solvers.map(({ consoleUrl }) => consoleUrl).join('   ')}   token: venue.keys.admin in ${manifestPath}`,
+    `          ${venue.consoleUrl}   keys: venue.keys.workspaceAdmin and venue.keys.service`,
     ...chains.map(({ slug, id, rpcUrl, escrow }) => `chain     ${slug} (${id})  ${rpcUrl}  escrow ${escrow}`),
     `to join   ${manifestPath} has keys, funded takers, tokens and addresses`,
   ];
