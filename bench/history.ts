@@ -63,6 +63,7 @@ const gate = createAccessGate(
     slots,
     clock: systemClock,
     metrics: silentMetrics,
+    keyUses: { record() {} },
     peers: { publishSoon() {} },
   },
   { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 },

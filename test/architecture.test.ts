@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
   ['pricing', 'inventory', 'risk', 'auction', 'settlement', 'protocol'],
   ['ports'],
-  ['venue', 'lp', 'attester', 'adapters', 'sim', 'client'],
+  ['venue', 'lp', 'attester', 'adapters', 'sim', 'client', 'transfers'],
   ['apps'],
 ];
 const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));

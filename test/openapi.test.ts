@@ -13,6 +13,8 @@ import type { Route } from '../src/ports/http.ts';
 import { TRADE_SORTS } from '../src/protocol/api/trades.ts';
 import type { JsonSchema } from '../src/protocol/json-schemas.ts';
 import type { Admin } from '../src/venue/admin/admin.ts';
+import { operationRoutes } from '../src/venue/admin/operation-routes.ts';
+import type { Operations } from '../src/venue/admin/operations.ts';
 import { venueAdminRoutes } from '../src/venue/admin/routes.ts';
 import { bundled } from './support/openapi-schemas.ts';
 
@@ -219,7 +221,10 @@ describe('operations', () => {
 });
 
 test('the document of the admin API names its objects and says what their fields mean', () => {
-  const routes = venueAdminRoutes({} as Admin) as unknown as Route[];
+  const routes = [
+    ...venueAdminRoutes({} as Admin),
+    ...operationRoutes({} as Operations),
+  ] as unknown as Route[];
   const { paths, components: made } = openApiDocument('admin', routes, {}, { bodyLimitBytes: 65_536 });
   const named = Object.entries(made?.['schemas'] ?? {}) as [string, JsonSchema][];
   const silent = named.flatMap(([place, schema]) =>

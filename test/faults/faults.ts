@@ -8,6 +8,7 @@ import { LOAD } from './list/load.ts';
 import { LP_REPLICAS } from './list/lp-replicas.ts';
 import { MARKET } from './list/market.ts';
 import { TRANSACTIONS } from './list/transactions.ts';
+import { TRANSFERS } from './list/transfers.ts';
 import { VENUE_REPLICAS } from './list/venue-replicas.ts';
 
 const LISTS: readonly (readonly Fault[])[] = [
@@ -19,6 +20,7 @@ const LISTS: readonly (readonly Fault[])[] = [
   DATA,
   LOAD,
   MARKET,
+  TRANSFERS,
 ];
 
 export const FAULTS: readonly Fault[] = LISTS.flat().toSorted(

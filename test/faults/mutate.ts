@@ -4,26 +4,20 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { FAULTS } from './faults.ts';
 import { fileOf, takeOut } from './take-out.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
-const COPIED = [
-  'src',
-  'test',
-  'config',
-  'contracts',
-  'docs',
-  'scripts',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'vitest.config.ts',
-  'vitest.faults.config.ts',
-];
+/** Made by a build, or linked. */
+const LEFT_OUT = new Set(['.git', 'dist', 'node_modules']);
+
+type Outcome = 'passes' | 'fails' | 'does not run';
+/** A test that does not run, such as for want of a file, shows nothing. */
+const COLOURS: Record<Outcome, string> = { passes: 'GREEN', fails: 'red  ', 'does not run': 'NOT RUN' };
 
 /** Returns how many defences could be taken out without a failing test. Without ids it tries all of them. */
 export function mutate(ids: readonly string[]): number {
@@ -31,25 +25,27 @@ export function mutate(ids: readonly string[]): number {
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-mutant-'));
   let unproved = 0;
   try {
-    for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    for (const name of readdirSync(ROOT))
+      if (!LEFT_OUT.has(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     for (const { id, test, defences } of chosen) {
-      if (runTest(folder, test, id) === 'fails') {
+      const whole = runTest(folder, test, id);
+      if (whole !== 'passes') {
         unproved += defences.length;
-        console.log(`${id} fails with all its defences in place, so that it proves none of them`);
+        console.log(`${id} ${whole} with all its defences in place, so that it proves none of them`);
         continue;
       }
       for (const defence of defences) {
         const path = join(folder, fileOf(defence));
-        const whole = readFileSync(path, 'utf8');
+        const text = readFileSync(path, 'utf8');
         const isContract = path.endsWith('.sol');
-        writeFileSync(path, takeOut(whole, defence));
+        writeFileSync(path, takeOut(text, defence));
         if (isContract)
           spawnSync(process.execPath, ['scripts/contracts.mjs', 'build'], { cwd: folder, stdio: 'inherit' });
-        const failed = runTest(folder, test, id) === 'fails';
-        if (!failed) unproved += 1;
-        console.log(`${failed ? 'red  ' : 'GREEN'} ${id} without: ${defence.what} (${defence.symbol})`);
-        writeFileSync(path, whole);
+        const outcome = runTest(folder, test, id);
+        if (outcome !== 'fails') unproved += 1;
+        console.log(`${COLOURS[outcome]} ${id} without: ${defence.what} (${defence.symbol})`);
+        writeFileSync(path, text);
         if (isContract)
           cpSync(join(ROOT, 'src/settlement/abi'), join(folder, 'src/settlement/abi'), { recursive: true });
       }
@@ -65,11 +61,15 @@ export function mutate(ids: readonly string[]): number {
   return unproved;
 }
 
-function runTest(folder: string, test: string, id: string): 'passes' | 'fails' {
-  const { status, stdout } = spawnSync(
+function runTest(folder: string, test: string, id: string): Outcome {
+  const { status, stdout, stderr } = spawnSync(
     join(folder, 'node_modules/.bin/vitest'),
     ['run', '--config', 'vitest.faults.config.ts', test, '-t', `${id}:`],
     { cwd: folder, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } },
   );
-  return status !== 0 && /\d+ failed/.test(stdout) ? 'fails' : 'passes';
+  const shown = stripVTControlCharacters(`${stdout}${stderr}`);
+  if (status === 0 && /Tests +\d+ passed/.test(shown)) return 'passes';
+  if (/Tests +\d+ failed/.test(shown)) return 'fails';
+  console.log(shown.split('\n').slice(-30).join('\n'));
+  return 'does not run';
 }

@@ -106,7 +106,7 @@ test('F38: an LP of the old release keeps its books while the new one has added 
     acceptedAtMs: 1,
     updatedAtMs: 1,
   };
-  const nothing = { entries: [], gas: [], trades: [], explanations: [] };
+  const nothing = { entries: [], gas: [], trades: [], transfers: [], explanations: [] };
   const first: JournalBatch = {
     ...nothing,
     entries: [

@@ -48,8 +48,9 @@ beforeAll(async () => {
 afterAll(() => ground.stop());
 
 test('a consistent system: everything is compared and nothing differs', async () => {
-  const report = await audit();
-  expect(report).toMatchObject({ differences: [], unasked: [], looks: 1 });
+  // Patience, because the snapshot of the database is older than the block that it is compared with.
+  const report = await audit(20_000);
+  expect(report).toMatchObject({ differences: [], unasked: [] });
   expect(report.compared).toMatchObject({ orders: 3, outputs: 4, 'idempotency keys': 3 });
   expect(report.compared['slots']).toBeGreaterThanOrEqual(4);
 });

@@ -27,6 +27,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+test('the help names every command under what somebody wants to do', async () => {
+  const { status, stdout } = await firmquote(['--help']);
+  expect(status).toBe(0);
+  expect(stdout.indexOf('Look at it:')).toBeLessThan(stdout.indexOf('Run:'));
+  for (const words of [/^ {2}demo +\S/m, /^ {2}doctor +\S/m, /^Examples:$/m]) expect(stdout).toMatch(words);
+  expect(stdout).not.toContain('Commands:');
+});
+
+test('a shell completes commands and options', async () => {
+  const script = await firmquote(['complete', 'bash']);
+  expect([script.status, script.stdout]).toEqual([0, expect.stringContaining('complete -F')]);
+  const { stdout } = await firmquote(['complete', '--', 'lp', 'wit']);
+  expect(stdout).toMatch(/^withdraw\t/m);
+  expect((await firmquote(['complete', '--', 'demo', '--qu'])).stdout).toMatch(/^--quiet-market\t/m);
+});
+
 describe('config check', () => {
   test('prints the effective configuration, environment included', async () => {
     const { status, stdout } = await firmquote(['config', 'check', 'config/venue.example.json'], {

@@ -195,21 +195,41 @@ const chainOf = ({ url, chainId }: TestAnvil, more: object = {}) => ({
   ...{ id: chainId, slug: chainId === one.chainId ? 'one' : 'two', rpcUrls: [url], depth: 0, ...more },
 });
 
-test('fillers are deployed for the DEXs of a chain; without its factory nothing is', async () => {
-  // Any contract passes for a factory.
-  const fillers = { constantProduct: CREATE2_DEPLOYER, concentrated: CREATE2_DEPLOYER };
+test('fillers are deployed for what a chain has; where a factory or module is missing nothing is', async () => {
+  // Any contract passes for a factory or a module.
+  const fillers = {
+    constantProduct: CREATE2_DEPLOYER,
+    concentrated: CREATE2_DEPLOYER,
+    peg: CREATE2_DEPLOYER,
+    vault: true,
+    wrap: true,
+  };
   const filled = await world.parameters('fillers', { chains: [chainOf(one, { fillers })] });
   expect((await filled.plan()).stdout).toContain(
     'ConstantProductFiller has another address on other chains: its constructor takes the DEX factory of one.',
   );
   expect((await filled.run()).status).toBe(0);
-  for (const key of ['constantProductFiller', 'concentratedFiller'] as const)
+  for (const key of [
+    'constantProductFiller',
+    'concentratedFiller',
+    'pegFiller',
+    'vaultFiller',
+    'wrapFiller',
+  ] as const)
     expect(await codeAt(one, filled.contract(key).address)).toBe(runtimeOf(filled.contract(key)));
   const missing = await world.parameters('no-factory', {
     chains: [chainOf(one, { fillers: { concentrated: STRANGER } })],
   });
   const { status, chains } = await planOf(missing);
   expect([status, chains[0]?.problems[0]?.what]).toEqual([1, `The DEX factory ${STRANGER} has no code`]);
+  const empty = await world.parameters('no-module', {
+    chains: [chainOf(one, { fillers: { peg: STRANGER } })],
+  });
+  const planned = await planOf(empty);
+  expect([planned.status, planned.chains[0]?.problems[0]?.what]).toEqual([
+    1,
+    `The peg-stability module ${STRANGER} has no code`,
+  ]);
 });
 
 test('other code at an address: plan and run refuse, verify names it', async () => {

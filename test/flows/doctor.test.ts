@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { deployIssuers } from '../../src/adapters/evm/deploy/deploy-issuers.ts';
 import { attestationRoutes } from '../../src/adapters/attestations/routes.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
@@ -26,7 +27,7 @@ import type { Hex } from '../../src/domain/hex.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { commandHere } from '../support/command.ts';
-import { account, ATTESTERS, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { account, ATTESTERS, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { playProvider } from '../support/providers.ts';
@@ -153,6 +154,8 @@ async function lpConfig(): Promise<Config> {
     networks: [chainSection()],
     attesters: { urls: attesters.urls },
     feeds: { one: feed('one'), two: feed('two') },
+    // Those of the example join chains that are not here.
+    bridges: { cctp: null, oft: [] },
     lp: {
       ...example.lp,
       chains: [{ chainId: c.chain.id, account: LP.address, minGas: '0.1' }],
@@ -365,6 +368,48 @@ test('contracts that are missing, of another version or for another escrow; toke
   expectRows(await doctor('attester', { ...attesterConfig(), chains: [named] }), [
     ['token', 'chain1 USDC', 'warning', /EIP-712 domain/],
   ]);
+});
+
+test('fillers of issuers: ours, for this escrow and module', async () => {
+  const { usdc, weth } = c;
+  const access = { rpcUrl: c.anvil.url, chainId: c.chain.id, deployerPrivateKey: DEPLOYER.privateKey };
+  const { vault, psm } = await deployIssuers({
+    ...access,
+    escrow: c.chain.escrow,
+    vault: { asset: usdc.address, name: 'Savings', symbol: 'S', deposited: 1n, earned: 0n, cap: 1n },
+    psm: { gem: usdc.address, dai: weth.address, amounts: [1n, 1n], tin: 0n, tout: 0n },
+  });
+  const issuer = (id: string, kind: string, filler: string, product: object) => ({
+    ...{ id, name: id, kind, places: [{ chainId: c.chain.id, filler, products: [product] }] },
+  });
+  const shares = { tokens: [usdc.address, vault.address] };
+  const stable = { tokens: [usdc.address, weth.address] };
+  const report = await doctor('venue', {
+    ...(await venueConfig()),
+    issuers: [
+      issuer('savings', 'vault', vault.filler, shares),
+      issuer('peg', 'peg', psm.filler, { ...stable, psm: psm.address }),
+      issuer('confused', 'vault', psm.filler, shares),
+      issuer('other-module', 'peg', psm.filler, { ...stable, psm: vault.address }),
+      issuer('nowhere', 'vault', vault.filler, { tokens: [usdc.address, NOWHERE] }),
+    ],
+  });
+  for (const [id, name] of [
+    ['savings', 'VaultFiller'],
+    ['peg', 'PegFiller'],
+  ] as const)
+    expect(report.of('contract', `chain1 filler of ${id}`)).toMatchObject({
+      verdict: 'ok',
+      found: expect.stringMatching(name),
+    });
+  expectRows(report, [
+    ['contract', 'chain1 filler of confused', 'failure', /not that of VaultFiller/],
+    ['contract', 'chain1 filler of other-module', 'failure', /its PSM is 0x/],
+  ]);
+  const subject = 'chain1 product of nowhere';
+  expect(report.rows.filter((row) => row.subject === subject).map(({ verdict }) => verdict)).toContain(
+    'failure',
+  );
 });
 
 describe('keys and accounts', () => {

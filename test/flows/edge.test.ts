@@ -125,7 +125,33 @@ describe('x-request-id', () => {
       'request',
     ]);
     log.warn({}, 'of no request');
+    expect(lines.at(-1)).not.toHaveProperty('traceId');
     expect(lines.at(-1)).not.toHaveProperty('requestId');
+  });
+});
+
+describe('traceparent', () => {
+  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const logged = async (id: string, traceparent: string) => {
+    await pairs({ 'X-Request-Id': id, traceparent });
+    return lines.find(({ requestId }) => requestId === id)?.['traceId'];
+  };
+
+  test("the caller's trace id is in every line that is logged for the request", async () => {
+    expect(await logged('trace-1', `00-${TRACE}-00f067aa0ba902b7-01`)).toBe(TRACE);
+    expect(await logged('trace-2', `cc-${TRACE}-00f067aa0ba902b7-00-of a later version`)).toBe(TRACE);
+  });
+
+  test.each([
+    ['trace-3', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
+    ['trace-4', `00-${TRACE}-${'0'.repeat(16)}-01`],
+    ['trace-5', `ff-${TRACE}-00f067aa0ba902b7-01`],
+    ['trace-6', `00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`],
+    ['trace-7', `00-${TRACE}-00f067aa0ba902b7`],
+    ['trace-8', '{"$gt":""}'],
+  ])('what is no trace id is ignored (%s)', async (id, traceparent) => {
+    expect(await logged(id, traceparent)).toBeUndefined();
+    expect(lines.some(({ requestId }) => requestId === id)).toBe(true);
   });
 });
 
@@ -146,7 +172,7 @@ describe('web pages', () => {
     expect(headers.get('access-control-allow-methods')?.split(', ').sort()).toEqual(
       [...new Set(v.venue.routes.map(({ method }) => method))].sort(),
     );
-    for (const name of ['X-API-Key', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'])
+    for (const name of ['X-API-Key', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'])
       expect(headers.get('access-control-allow-headers')).toContain(name);
     expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0);
     for (const answer of [await pairs({ Origin: PAGE }), await pairs({ Origin: PAGE }, null)]) {

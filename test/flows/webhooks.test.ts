@@ -49,12 +49,12 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Wake-ups that were asked for with a delay. */
-const later: { id: string; delayMs: number }[] = [];
+/** Wake-ups that were asked for with a delay, and when each is due. */
+const later: { id: string; delayMs: number; dueAtMs: number }[] = [];
 const countingLater = (queue: Queue): Queue => ({
   ...queue,
   wake(topic, id, delayMs = 0) {
-    if (delayMs > 0) later.push({ id, delayMs });
+    if (delayMs > 0) later.push({ id, delayMs, dueAtMs: Date.now() + delayMs });
     return queue.wake(topic, id, delayMs);
   },
 });
@@ -249,11 +249,14 @@ describe('laws', () => {
     await solver.stop();
     await until(() => one.received().some(({ json }) => json['data']?.['status'] === 'offline'));
     const events = one.received().map((received) => zSolverEvent.parse(verified(received, one.secret)));
-    // A solver that connects is in standby until it says that it prices.
-    expect(
-      events.toSorted((a, b) => (a.occurredAt < b.occurredAt ? -1 : 1)).map(({ data }) => data.status),
-    ).toEqual(['standby', 'active', 'offline']);
-    expect(new Set(idsOf(one.received())).size).toBe(3);
+    const statuses = events
+      .toSorted((a, b) => (a.occurredAt < b.occurredAt ? -1 : 1))
+      .map(({ data }) => data.status);
+    // A solver that connects is in standby until it says that it prices. On a busy machine it may have to
+    // connect again: then there are more changes, and each is one.
+    expect([statuses.slice(0, 2), statuses.at(-1)]).toEqual([['standby', 'active'], 'offline']);
+    expect(statuses.filter((status, n) => status === statuses[n + 1])).toEqual([]);
+    expect(new Set(idsOf(one.received())).size).toBe(statuses.length);
     expect(none.received()).toEqual([]);
   });
 });
@@ -415,10 +418,12 @@ describe('wake-ups', () => {
       await until(() => one.received().length === n);
     }
     await until(async () => (await one.deliveries()).every(({ lastFailure }) => lastFailure !== null));
-    // Each worker plans the earliest one only.
-    expect(later.filter(({ id, delayMs }) => id === one.id && delayMs > 60_000).length).toBeLessThanOrEqual(
-      3,
-    );
+    // Pauses differ by delivery: a wake-up is planned only for one that is due before all others.
+    const planned = later.filter(({ id, delayMs }) => id === one.id && delayMs > 60_000);
+    expect(planned.length).toBeGreaterThan(0);
+    expect(planned.length).toBeLessThan(15);
+    for (const [n, { dueAtMs }] of planned.slice(1).entries())
+      expect(dueAtMs).toBeLessThan(planned[n]?.dueAtMs ?? 0);
     await one.call('DELETE');
   });
 });

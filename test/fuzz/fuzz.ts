@@ -199,7 +199,7 @@ async function against(
 
 /**
  * What a replay under another Idempotency-Key remembers is no change of anything that was decided; nor is how
- * fast solvers have answered. Tickets and webhooks are a key's to make.
+ * fast solvers have answered. Tickets, webhooks and keys are a key's to make.
  */
 const MAY_CHANGE: ReadonlySet<string> = new Set([
   'idempotency',
@@ -208,6 +208,9 @@ const MAY_CHANGE: ReadonlySet<string> = new Set([
   'webhook_endpoint',
   'webhook_delivery',
   'webhook_attempt',
+  'api_key',
+  'api_key_use',
+  'admin_audit',
 ]);
 
 /** Rows of every table and who is on the roster. Replaying a submission writes no row either. */

@@ -40,7 +40,7 @@ test.each(Array.from({ length: ROUNDS }, (_, index) => index + 1))(
 
 test('the demo ends on request and leaves no process and no file behind', async () => {
   const pids = Object.values(demo.manifest().processes);
-  expect(pids.length).toBe(10);
+  expect(pids.length).toBe(11);
   expect(await demo.stop()).toBe(0);
   expect(pids.filter(isAlive)).toEqual([]);
   expect(await readdir(dataDir).catch(() => [])).toEqual([]);

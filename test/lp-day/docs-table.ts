@@ -14,15 +14,54 @@ const ELSEWHERE = (test: string) => ({ notRun: `run by ${test}` });
 export const TYPED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/lp/quickstart.md': 'test/walkthrough/lp-quickstart.test.ts',
   'docs/lp/go-live.md': 'test/rehearsal/rehearsal.test.ts',
+  'docs/lp/account.md': 'test/flows/lp-account-trade.test.ts',
   'docs/lp/certify.md': 'test/certify/certify.test.ts',
   'docs/lp/replay.md': 'test/flows/lp-operator.test.ts',
+  'docs/lp/shadow.md': 'test/flows/lp-shadow.test.ts',
   'docs/lp/studies.md': 'test/studies-docs.test.ts',
   'docs/lp/rotate-keys.md': 'test/faults/runbooks.test.ts',
   'docs/lp/move-database.md': 'test/faults/runbooks.test.ts',
   'docs/lp/restore.md': 'test/faults/runbooks.test.ts',
 };
 
+const TRANSFER_BOOKS = ELSEWHERE('test/flows/lp-transfer-books.test.ts');
+const TRANSFERS = ELSEWHERE('test/flows/lp-transfers.test.ts');
+
 export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
+  'docs/lp/rebalancing.md': [
+    {
+      command:
+        'firmquote lp rebalance plan       # what is worth moving, over which bridge, and whether it begins by itself',
+      ...TRANSFERS,
+    },
+    {
+      command: 'firmquote lp rebalance run --asset USDC --from base --to arc --amount 25000 --note "weekend"',
+      ...TRANSFERS,
+    },
+    {
+      command: 'firmquote lp rebalance status     # transfers under way, and what each waits for',
+      ...TRANSFERS,
+    },
+    { command: 'firmquote lp rebalance history', ...TRANSFERS },
+    {
+      command:
+        'firmquote lp pnl --since 30d                 # one line of rebalancing: transfers, minutes under way, fees, gas',
+      ...TRANSFER_BOOKS,
+    },
+    {
+      command: 'firmquote lp pnl --since 30d --by transfer   # each transfer; --format csv for a file',
+      ...TRANSFER_BOOKS,
+    },
+    {
+      command: 'firmquote lp journal                         # the books beside the chains',
+      ...TRANSFER_BOOKS,
+    },
+    {
+      command:
+        'firmquote sim rebalance --config lp.json --prices prices.jsonl --rfqs rfqs.jsonl --bridge-fee-bps 1 --bridge-seconds 60 --delay-seconds 900',
+      ...ELSEWHERE('src/apps/cli/sim/sim.test.ts'),
+    },
+  ],
   'docs/lp/remote-signers.md': [
     {
       command:
@@ -80,7 +119,7 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     },
     {
       command:
-        'firmquote lp pnl -c lp.json --since 24h|7d|all|DATE --until 1h|DATE --by pair|corridor|taker|trade --format table|csv|json',
+        'firmquote lp pnl -c lp.json --since 24h|7d|all|DATE --until 1h|DATE --by pair|corridor|taker|trade|transfer --format table|csv|json',
       prints: /^trade,time,pair,corridor,side,/,
     },
     {
@@ -209,6 +248,8 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
 
 /** Pages of docs/lp that show nothing to type in a block. */
 export const NOTHING_TO_TYPE = [
+  'bridges',
+  'console',
   'feeds',
   'inventory',
   'parameters',

@@ -54,7 +54,7 @@ export async function typed(day: Day): Promise<void> {
         ['localhost:9201', `localhost:${admin}`],
         ['QUOTE_ID|ORDER_ID|RFQ_ID', order],
         ['24h|7d|all|DATE --until 1h|DATE', 'all'],
-        ['pair|corridor|taker|trade', 'trade'],
+        ['pair|corridor|taker|trade|transfer', 'trade'],
         ['table|csv|json', 'csv'],
         ['--counterparty 0x…', `--counterparty ${day.takers[0]?.wallet.address ?? ''}`],
         ['npm run -s sim --', 'firmquote sim'],

@@ -12,6 +12,7 @@ import type { Route } from '../../src/ports/http.ts';
 import type { KeyKind } from '../../src/ports/stores/store.ts';
 import type { LinkMessage, FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import type { RecordedExchange, Recording } from '../../src/protocol/api/recording.ts';
+import { keyFingerprint } from '../../src/venue/access/keys.ts';
 import { account, type TestAccount } from './devnet.ts';
 import type { Maker } from './solver.ts';
 import { signPlan } from './taker.ts';
@@ -64,6 +65,7 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   { of: /^GET .*\/solvers$/, ask: (_, path) => ({ path: `${path}?status=active&corridor=chain1-chain1` }) },
   { of: /^GET .*\/firmness$/, ask: (_, path) => ({ path: path.replace(':id', 'lp-1') }) },
   { of: /^POST .*\/ws\/tickets$/, ask: (_, path) => ({ path }) },
+  { of: /^GET .*\/key$/, ask: (_, path) => ({ path }) },
   { of: /^GET .*\/pairs$/, ask: (_, path) => ({ path }) },
   {
     of: /^GET .*\/trades$/,
@@ -81,6 +83,27 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
     ask: async ({ order }, path) => ({
       path: path.replace(':id', 'w1').replace(':orderId', await order('rfq')),
     }),
+  },
+  {
+    of: /^GET .*\/keys$/,
+    async ask(stage, path) {
+      await fewKeys(stage);
+      return { path: path.replace(':id', 'w1') };
+    },
+  },
+  {
+    of: /^POST .*\/keys$/,
+    async ask(stage, path) {
+      await fewKeys(stage);
+      return { path: path.replace(':id', 'w1'), body: { kind: 'service', label: 'Trading bot' } };
+    },
+  },
+  {
+    of: /^DELETE .*\/keys\/:keyId$/,
+    async ask({ v }, path) {
+      const { json } = await v.call('GET', '/api/v1/key', { key: await v.key('service') });
+      return { path: path.replace(':id', 'w1').replace(':keyId', String(json['id'])) };
+    },
   },
   { of: /^GET .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1') }) },
   { of: /^POST .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1'), body: NEW_WEBHOOK }) },
@@ -107,6 +130,13 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
     ask: async (stage, path) => ({ path: await ofWebhook(stage, path) }),
   },
 ];
+
+/** Leaves only the keys of the stage, so that the list is short and more can be issued. */
+async function fewKeys({ v, keys }: Stage): Promise<void> {
+  const kept = new Set([keys.service, keys.workspace].map((key) => keyFingerprint(key).lookup));
+  for (const { id, lookup, workspaceId } of await v.store.listKeys())
+    if (workspaceId === 'w1' && !kept.has(lookup)) await v.store.revokeKey(id, Date.now());
+}
 
 const NEW_WEBHOOK = {
   url: 'https://example.com/firmquote',
@@ -225,7 +255,7 @@ export async function play(stage: Stage): Promise<Recording> {
         throw new Error(
           `${route.method} ${ask.path} answered ${answer.status} where ${status} was to be shown: ${answer.text.slice(0, 300)}`,
         );
-      answers[status] = { body: answer.json ?? answer.text };
+      answers[status] = { body: withoutKeys(answer.json ?? answer.text) };
     };
     keep('200', await send(v.url, keys[kind], ask));
     keep('401', await send(v.url, null, ask));
@@ -319,6 +349,10 @@ async function asked(
     json: (isJson ? JSON.parse(text) : null) as Json,
   };
 }
+
+/** What was issued is no example for others to keep. */
+const withoutKeys = <T>(body: T): T =>
+  JSON.parse(JSON.stringify(body).replaceAll(/(fq_(?:test|live)_)[\w-]{43}/g, '$1…')) as T;
 
 /** The same request until it goes no longer together with what is there. */
 async function repeated(send: () => Promise<Answer>): Promise<Answer> {
@@ -448,6 +482,14 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
   const link: Record<string, unknown[]> = {
     venue_refused: [refused],
     venue_released: [{ type: 'released', quoteIds: [NOWHERE], proof: 'nonce_used' }],
+    venue_outcome: [
+      {
+        type: 'outcome',
+        rfqId: '5b1f7c0e9d2a4f36a8c4e1d07b93f652',
+        inputAmount: '1000000000',
+        outputAmount: '384230769230769230',
+      },
+    ],
     venue_ping: [{ type: 'ping' }],
     solver_pong: [{ type: 'pong' }],
   };

@@ -1,6 +1,6 @@
 /**
- * Before any test: the compiled program, for tests that run it as its users do. Types are checked elsewhere;
- * a file that cannot be emitted fails here.
+ * Before any test: the compiled program and the pages of its console, for tests that run it as its users do.
+ * Types are checked elsewhere; a file that cannot be emitted fails here.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -24,4 +24,6 @@ export default function build(): void {
     { cwd: ROOT, encoding: 'utf8' },
   );
   if (!existsSync(PROGRAM)) throw new Error(`The program could not be compiled:\n${stdout}`);
+  const pages = spawnSync(process.execPath, [join(ROOT, 'scripts/pages.mjs')], { encoding: 'utf8' });
+  if (pages.status !== 0) throw new Error(`The console could not be built:\n${pages.stdout}${pages.stderr}`);
 }

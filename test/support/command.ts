@@ -37,8 +37,13 @@ const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
 });
 
-function launch(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): ChildProcess {
-  return spawn(process.execPath, [PROGRAM, ...args], {
+function launch(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd = ROOT,
+  program = PROGRAM,
+): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -53,9 +58,14 @@ export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}):
   return new Promise((resolve) => child.on('close', (status) => resolve({ status, stdout, stderr })));
 }
 
-/** Never outlives the test. */
-export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): Running {
-  const child = launch(args, env, cwd);
+/** Never outlives the test. `program`: another installation than this checkout. */
+export function startFirmquote(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd?: string,
+  program?: string,
+): Running {
+  const child = launch(args, env, cwd, program);
   const emergency = () => void child.kill('SIGKILL');
   process.once('exit', emergency);
   let output = '';

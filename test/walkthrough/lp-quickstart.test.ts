@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { assertPortsFree, PORTS } from '../../src/apps/demo/layout.ts';
 import { PROGRAM } from '../support/build.ts';
 import { type Running, startFirmquote } from '../support/command.ts';
 import { blocksOf, openShell, ROOT, type Shell } from '../support/page.ts';
+import { freeBlock } from '../support/ports.ts';
 
 /** As the page defines it, and the same without npm and its half second. */
 const [TYPED, MEANT] = ['npm run -s firmquote -- "$@"', `"${process.execPath}" "${PROGRAM}" "$@"`];
@@ -46,16 +46,6 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
     prints: /pause {2}by cli .*"draining"[\s\S]*reload[\s\S]*beta: - → 0\.6[\s\S]*start {2}by process/,
   },
 ];
-
-/** The first block of ports from here on that nobody uses: others may run processes on this machine. */
-async function freeBlock(from: number): Promise<number> {
-  const block = Array.from({ length: PORTS }, (_, index) => from + index);
-  const free = await assertPortsFree(block, 0).then(
-    () => true,
-    () => false,
-  );
-  return free ? from : freeBlock(from + PORTS);
-}
 
 let folder: string;
 let demo: Running | undefined;
@@ -195,7 +185,7 @@ describe("the taker's pages, in a folder of their own", () => {
     expect(
       files.filter(
         (path) =>
-          !/^(?:dist|docs|config|ops)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) ||
+          !/^(?:dist|docs|config|ops)\/|^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path) ||
           /\.test\.|\.map$/.test(path) ||
           (path.startsWith('dist/') && /(?<!\.d)\.ts$/.test(path)),
       ),
