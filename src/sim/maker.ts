@@ -26,6 +26,7 @@ import {
 import { type DrawdownRule, judged, type Marks, rolled } from '../risk/drawdown.ts';
 import { gapLoss, type GapRule, jumpOf } from '../risk/gap-loss.ts';
 import { fullBucket, type RateRule, takeToken, type Tokens } from '../risk/rate.ts';
+import { createSimInventory, type SimPlace, type SimTransfers } from './transfers.ts';
 import { CALM_MARKET, updateRegime, type Regime, type SpikeRule } from '../risk/regime.ts';
 
 export interface SimToken {
@@ -94,6 +95,10 @@ export interface MakerSetup {
   /** Own gas of a cross-chain trade, USD. */
   gasUsd: number;
   plugin?: PricingPlugin;
+  /** By asset: the chains' shares of it. Absent: the place of inventory neither costs nor bounds anything. */
+  places?: ReadonlyMap<string, readonly SimPlace[]>;
+  /** Transfers between chains; absent: none. */
+  transfers?: SimTransfers;
 }
 
 export interface SimRequest {
@@ -148,6 +153,15 @@ export function createMaker(setup: MakerSetup) {
   const quote = setup.pairs[0]?.quote ?? '';
   const startQuote = ledger.exposure(quote).owned;
   const pairs = setup.pairs.map((pair) => createPair(pair, ledger.exposure(pair.base).owned));
+  const inventory = createSimInventory(
+    {
+      ledger,
+      usd: (asset) =>
+        asset === quote ? 1 : pairs.find(({ setup: { base } }) => base === asset)?.mid || undefined,
+    },
+    setup.places ?? new Map(),
+    setup.transfers,
+  );
   const chains = [...new Set(setup.buckets.map(({ chainId }) => chainId))];
   const longest = Math.max(quoting.validitySeconds, ...quoting.pointsSeconds);
   const due: { atSecond: number; event: LedgerEvent }[] = [];
@@ -319,6 +333,12 @@ export function createMaker(setup: MakerSetup) {
       const room = bandRoom(exposed, bounds);
       const units = (amount: bigint, { decimals }: SimToken) => amount / 10n ** BigInt(18 - decimals);
       const usd = route.lp === 'buy' ? 1 : mid;
+      const { rebalanceBps, room: there } = inventory.look(route.input, route.output);
+      const bound = route.lp === 'buy' ? { input: room?.in } : { output: room?.out };
+      const most = {
+        input: smallest(bound.input, there.input),
+        output: smallest(bound.output, there.output),
+      };
       const inputs: PriceInputs = {
         side: request.side,
         amount: request.amount,
@@ -340,11 +360,12 @@ export function createMaker(setup: MakerSetup) {
         lockSeconds: route.sameChain ? 0 : route.lockSeconds,
         adverseBps: setup.adverseBps,
         freeOutput: ledger.free(route.output.chainId, route.output.token),
-        ...(room !== undefined && {
-          room:
-            route.lp === 'buy'
-              ? { input: units(room.in, route.input) }
-              : { output: units(room.out, route.output) },
+        ...(rebalanceBps !== 0 && { rebalanceBps }),
+        ...((most.input !== undefined || most.output !== undefined) && {
+          room: {
+            ...(most.input !== undefined && { input: units(most.input, route.input) }),
+            ...(most.output !== undefined && { output: units(most.output, route.output) }),
+          },
         }),
         params: {
           ...route.params,
@@ -396,6 +417,8 @@ export function createMaker(setup: MakerSetup) {
           event: { type: 'finalised', orderId: id, id: `fill ${id}`, received: priced.received },
         },
       );
+      const { symbol, chainId } = route.output;
+      inventory.paid(symbol, chainId, attoOf(priced.output, route.output), now);
       one.gasUsd += route.sameChain ? 0 : setup.gasUsd;
       one.cash +=
         route.lp === 'buy' ? -attoOf(priced.output, route.output) : attoOf(priced.received, route.input);
@@ -430,8 +453,10 @@ export function createMaker(setup: MakerSetup) {
       due.sort((a, b) => a.atSecond - b.atSecond);
       while ((due[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= now)
         ledger.apply((due.shift() as { event: LedgerEvent }).event);
+      inventory.step(now);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
+    transfers: inventory.tally,
     /** Of a pair's base asset since the start, 1e-18 of a whole token, accepted trades included. */
     baseChange: (pair: number): bigint => baseChange(pairs[pair] as PairState),
     /** Of a pair since the start, accepted trades included: 1e-18 of a whole token, and own gas in USD. */
@@ -443,7 +468,7 @@ export function createMaker(setup: MakerSetup) {
     change: () => ({
       bases: pairs.map(baseChange),
       quote: held(quote) - startQuote,
-      gasUsd: pairs.reduce((sum, { gasUsd }) => sum + gasUsd, 0),
+      gasUsd: pairs.reduce((sum, { gasUsd }) => sum + gasUsd, inventory.gasUsd()),
     }),
     q: (pair: number): number => qOf(pairs[pair] as PairState),
     /** At one mid for each pair. */
@@ -505,6 +530,9 @@ function bandOf({ setup: { routes, softBand, hardBand }, mid, target }: PairStat
 const attoOf = (units: bigint, { decimals }: SimToken): bigint => units * 10n ** BigInt(18 - decimals);
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
+
+const smallest = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
+  a === undefined ? b : b === undefined || a < b ? a : b;
 
 /** For reports and takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>

@@ -17,6 +17,7 @@ import {
   type SimRequest,
 } from './maker.ts';
 import { drawRequest, mostValuable, type PricePath, streamOf, type TakerSetup } from './market.ts';
+import type { TransferTally } from './transfers.ts';
 import type { RfqRecord } from './rfq-record.ts';
 import { away, awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
@@ -63,6 +64,8 @@ export interface ReplayResult {
   skipped: number;
   changed: number;
   makers: [SimTally, SimTally];
+  /** Where inventory lay, and what moving it cost. */
+  inventories: [TransferTally, TransferTally];
   quotes: ReplayedQuote[];
   series: { second: number; mids: number[]; makers: Sample[] }[];
 }
@@ -243,6 +246,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     skipped,
     changed: quotes.filter(({ changed }) => changed).length,
     makers: [counters[0].tally(last), counters[1].tally(last)],
+    inventories: [makers[0].transfers(), makers[1].transfers()],
     quotes,
     series,
   };
