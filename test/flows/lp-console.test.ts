@@ -7,12 +7,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request as askOver } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { PROGRAM } from '../support/build.ts';
-import { openBrowser, still } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser } from '../support/browser.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 
@@ -107,13 +106,6 @@ async function visit(page: Page, name: string): Promise<void> {
     .waitFor();
 }
 
-const wrong = async (page: Page): Promise<string[]> => {
-  await still(page);
-  return (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-  );
-};
-
 describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
@@ -124,7 +116,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
   test.each(PAGES)('the page %s shows itself, and axe finds nothing wrong', async (name) => {
     const { page } = opened;
     await visit(page, name);
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(wide).toBeLessThanOrEqual(0);
     if (RENEW)
@@ -156,6 +148,7 @@ test('an operator pauses with a reason and resumes; the audit log has both', asy
   await page.getByRole('alertdialog').getByRole('button', { name: 'Pause' }).click();
   await page.getByText('a look at the books').first().waitFor();
   await page.getByRole('status').getByText('standby').waitFor();
+  expect(await faultsOfAccess(page)).toEqual([]);
   await page.getByRole('button', { name: 'Resume', exact: true }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('status').getByText('active').waitFor();
@@ -175,7 +168,7 @@ test('a request opens with every term of its price, or with why it was declined'
     .click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('rowheader', { name: 'adverse selection' }).first().waitFor();
-  expect(await wrong(page)).toEqual([]);
+  expect(await faultsOfAccess(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page
     .getByRole('row', { name: /declined/ })

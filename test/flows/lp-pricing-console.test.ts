@@ -6,7 +6,6 @@
 import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
@@ -14,7 +13,7 @@ import type { VersionView } from '../../src/apps/lp/pricing/versions.ts';
 import type { PairPreview } from '../../src/lp/quote-log/preview.ts';
 import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { openBrowser, still } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser } from '../support/browser.ts';
 import { lpCommandHere, type Running, startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -412,12 +411,7 @@ describe('the page', () => {
     await page.getByLabel(/Token/).fill(await readFile(join(folder, `${role}.token`), 'utf8'));
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Parameters' }).waitFor();
-    const wrong = async () => {
-      await still(page);
-      const found = (await new AxeBuilder({ page }).analyze()).violations;
-      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-    };
-    return { context, page, faults, wrong };
+    return { context, page, faults };
   }
 
   test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
@@ -425,7 +419,7 @@ describe('the page', () => {
     { timeout: 180_000 },
     async (screen) => {
       const before = await quotedBps();
-      const { context, page, faults, wrong } = await open(screen, 'operator');
+      const { context, page, faults } = await open(screen, 'operator');
       await page.getByLabel('New value of minSpreadBps').fill('45');
       await page.getByLabel('New value of invPassThrough').selectOption('true');
       await page.getByRole('button', { name: 'Simulate 2 changes' }).click();
@@ -436,7 +430,7 @@ describe('the page', () => {
       await dialog.getByLabel(/Reason/).fill(`wider (${screen})`);
       const box = await dialog.boundingBox();
       expect((box?.x ?? 0) + (box?.width ?? Infinity)).toBeLessThanOrEqual(SCREENS[screen].viewport.width);
-      expect(await wrong()).toEqual([]);
+      expect(await faultsOfAccess(page)).toEqual([]);
       if (RENEW) await page.screenshot(picture(`lp-pricing-change-${screen}`));
       await dialog.getByRole('button', { name: 'Apply' }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -450,7 +444,7 @@ describe('the page', () => {
       await dialog.waitFor({ state: 'detached' });
       expect(Math.abs((await quotedBps()) - before)).toBeLessThan(1);
       expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(original));
-      expect(await wrong()).toEqual([]);
+      expect(await faultsOfAccess(page)).toEqual([]);
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       expect(wide).toBeLessThanOrEqual(0);
       expect(faults).toEqual([]);
@@ -473,12 +467,12 @@ describe('the page', () => {
   });
 
   test('a viewer sees everything and can change nothing', { timeout: 120_000 }, async () => {
-    const { context, page, wrong } = await open('light', 'viewer');
+    const { context, page } = await open('light', 'viewer');
     expect(await page.getByLabel('New value of minSpreadBps').isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Simulate' }).isDisabled()).toBe(true);
     for (const back of await page.getByRole('button', { name: /To version/ }).all())
       expect(await back.isDisabled()).toBe(true);
-    expect(await wrong()).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     await context.close();
   });
 
@@ -492,6 +486,7 @@ describe('the page', () => {
         .getByRole('status')
         .getByText(/lp reload/)
         .waitFor();
+      expect(await faultsOfAccess(page)).toEqual([]);
       await page.getByLabel('New value of minSpreadBps').fill('30');
       expect(await page.getByRole('button', { name: 'Simulate 1 change' }).isDisabled()).toBe(true);
       await context.close();

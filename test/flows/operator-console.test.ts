@@ -7,14 +7,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { patiently } from '../faults/support/client.ts';
 import { steadyPort } from '../faults/support/process.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
-import { openBrowser, still } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser } from '../support/browser.ts';
 import { PROGRAM } from '../support/build.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
@@ -114,13 +113,6 @@ async function visit(page: Page, name: string): Promise<void> {
 const rowOf = (page: Page, table: string, name: string | RegExp) =>
   page.getByRole('region', { name: `Table: ${table}` }).getByRole('row', { name });
 
-const wrong = async (page: Page): Promise<string[]> => {
-  await still(page);
-  return (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-  );
-};
-
 async function photograph(page: Page, name: string, screen: string): Promise<void> {
   if (RENEW)
     await page.screenshot({
@@ -144,7 +136,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
     if (name === 'Solvers') await rowOf(page, 'Solvers', /gamma.*issue its key/).waitFor();
     if (name === 'Chains and queues') await rowOf(page, 'Chains', /no new block/).waitFor();
     if (name === 'Audit log') await rowOf(page, 'Changes', /admin:ops.*solver\.add.*gamma/).waitFor();
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(wide).toBeLessThanOrEqual(0);
     await photograph(page, name, screen);
@@ -161,7 +153,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
       .getByText(/A worker sends the settlement on .* Transaction 0x[0-9a-f]{64} was sent/)
       .waitFor();
     await dialog.getByText(/has shown no new block for \d+ s/).waitFor();
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     await photograph(page, 'order', screen);
     await dialog.getByRole('button', { name: 'Close' }).click();
   });

@@ -4,7 +4,6 @@
  */
 
 import { join, resolve } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
@@ -16,7 +15,7 @@ import type { Role } from '../../src/ports/stores/store.ts';
 import { mintKey } from '../../src/venue/access/keys.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
-import { openBrowser, still } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser } from '../support/browser.ts';
 import { CONNECT, installWallet } from '../support/browser-wallet.ts';
 import { PROGRAM } from '../support/build.ts';
 import type { TestAccount } from '../support/devnet.ts';
@@ -149,13 +148,6 @@ async function visit(page: Page, name: string): Promise<void> {
 const settled = (page: Page) =>
   page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Settled', exact: true }) });
 
-const wrong = async (page: Page): Promise<string[]> => {
-  await still(page);
-  return (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-  );
-};
-
 async function photograph(page: Page, name: string, screen: string): Promise<void> {
   if (RENEW)
     await page.screenshot({
@@ -182,7 +174,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
         .getByRole('row', { name: /active/ })
         .first()
         .waitFor();
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(wide).toBeLessThanOrEqual(0);
     await photograph(page, name, screen);
@@ -195,7 +187,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('rowheader', { name: 'paid out' }).waitFor();
     await dialog.getByRole('heading', { name: 'Cost' }).waitFor();
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     await photograph(page, 'dossier', screen);
     await dialog.getByRole('button', { name: 'Close' }).click();
   });
@@ -209,7 +201,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
       .getByText(/\d awarded, \d settled, 0 failed by its fault/)
       .first()
       .waitFor();
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     await photograph(page, 'firmness', screen);
     await dialog.getByRole('button', { name: 'Close' }).click();
   });
@@ -298,7 +290,7 @@ describe('the workspace page', () => {
     await dialogOf(page).getByRole('button', { name: 'Issue a key' }).click();
     const key = await dialogOf(page).getByLabel('Secret').inputValue();
     expect(key).toMatch(/^fq_test_/);
-    expect(await wrong(page)).toEqual([]);
+    expect(await faultsOfAccess(page)).toEqual([]);
     await dialogOf(page).getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(key);
     const ask = async () => (await fetch(`${url}/api/v1/solvers`, { headers: { 'x-api-key': key } })).status;
@@ -333,7 +325,7 @@ describe('the workspace page', () => {
       await opened.getByRole('cell', { name: /500/ }).waitFor({ timeout: 60_000 });
       await opened.getByText('No delivery has worked since').waitFor({ timeout: 60_000 });
       expect(receiver.received(`/${screen}`).map(({ json }) => json['type'])).toContain('webhook.test');
-      expect(await wrong(page)).toEqual([]);
+      expect(await faultsOfAccess(page)).toEqual([]);
       await photograph(page, 'webhook', screen);
       await opened.getByRole('button', { name: 'Disable' }).click();
       await dialogOf(page).getByRole('button', { name: 'Disable' }).click();
@@ -392,7 +384,7 @@ describe('a taker with a browser wallet', () => {
       await ask(page);
       for (const lp of ['alpha', 'beta']) await page.getByRole('columnheader', { name: lp }).waitFor();
       expect(await page.getByText('every byte checked').count()).toBe(2);
-      expect(await wrong(page)).toEqual([]);
+      expect(await faultsOfAccess(page)).toEqual([]);
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       expect(wide).toBeLessThanOrEqual(0);
       await photograph(page, 'candidates', screen);
@@ -457,6 +449,7 @@ test(
       .getByText(/These figures are .* old/)
       .first()
       .waitFor();
+    expect(await faultsOfAccess(page)).toEqual([]);
     await world.venue().start();
     await page.getByRole('status').getByText('live').waitFor();
     await patiently(async () =>

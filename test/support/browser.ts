@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect } from 'vitest';
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
@@ -14,8 +16,20 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ARGUMENTS });
 }
 
-/** Resolves when nothing moves or fades any more: before that, colours are not those of the page. */
-export const still = (page: Page): Promise<unknown> => page.waitForFunction(NOTHING_MOVES);
+/**
+ * Resolves when nothing moves or fades any more: before that, colours are not those of the page. It asks anew
+ * from here, since the policy of the pages forbids the code with which `waitForFunction` would wait in them.
+ */
+export const still = (page: Page): Promise<void> =>
+  expect.poll(() => page.evaluate<boolean>(NOTHING_MOVES)).toBe(true);
 
 const NOTHING_MOVES = `document.getAnimations().every(({ playState, effect }) =>
   playState !== 'running' || effect.getTiming().iterations === Infinity)`;
+
+/** What axe finds wrong with the page as it stands, with the elements. */
+export async function faultsOfAccess(page: Page): Promise<string[]> {
+  await still(page);
+  return (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+  );
+}

@@ -43,7 +43,7 @@ export function OrdersPage() {
         live={live}
       >
         {stuck.slice(0, 3).map((order) => (
-          <Callout.Root key={order.id} color="red" size="1" mb="2" className="rt-high-contrast">
+          <Callout.Root key={order.id} color="red" size="1" mb="2">
             <Callout.Text className="breaks">
               {short(order.id)} has been {stageText(order.stage)} for {age(order.ageSeconds * 1_000)}.{' '}
               {order.nextStep} {order.problems.join(' ')}
@@ -130,7 +130,7 @@ function Order({
       ) : (
         <Flex direction="column" gap="3">
           {order.problems.map((problem) => (
-            <Callout.Root key={problem} color="red" size="1" className="rt-high-contrast">
+            <Callout.Root key={problem} color="red" size="1">
               <Callout.Text>{problem}</Callout.Text>
             </Callout.Root>
           ))}

@@ -85,7 +85,7 @@ function Trade({ access, sides }: { access: Access; sides: readonly Side[] }) {
         title="Trade"
         note="Quotes are firm: what a candidate shows is what the escrow enforces, until it ends."
       >
-        <Callout.Root color="blue" className="rt-high-contrast" size="1" mb="3">
+        <Callout.Root color="blue" size="1" mb="3">
           <Callout.Text>
             Before your wallet is asked, the client in this page recomputes the order, its id, and every call
             and signature from your own request, and reads the escrow through your wallet. What differs by one

@@ -96,7 +96,7 @@ function Deliveries({ access, webhook, close }: { access: Access; webhook: Webho
         </Callout.Root>
       )}
       {enabled && failingSince !== null && (
-        <Callout.Root color="amber" size="1" className="rt-high-contrast">
+        <Callout.Root color="amber" size="1">
           <Callout.Text>No delivery has worked since {when(failingSince)}.</Callout.Text>
         </Callout.Root>
       )}
