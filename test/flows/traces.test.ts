@@ -73,10 +73,11 @@ afterAll(async () => {
   collector.close();
 });
 
+let trades = 0;
 async function trade(): Promise<string> {
   const [from, to] = world.devnet.chains as [TestChain, TestChain];
   const client = await world.client();
-  const orderId = await client.insist(await client.prepare({ from, to }), `across ${spans.length}`);
+  const orderId = await client.insist(await client.prepare({ from, to }), `across ${++trades}`);
   expect(await client.ended(orderId ?? '')).toMatchObject({ status: 'settled' });
   return orderId as string;
 }
