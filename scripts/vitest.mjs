@@ -1,5 +1,5 @@
 /**
- * Runs vitest and names every failed test. Up to three failed files run once more, alone: a test that passes
+ * Runs vitest and names every failed test. Up to eight failed files run once more, alone: a test that passes
  * only then is reported as UNSTEADY.
  */
 
@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /** More failed files than this mean broken code rather than a busy machine. */
-const MOST_REPEATED = 3;
+const MOST_REPEATED = 8;
 
 /**
  * @param {(words: string[]) => Promise<number>} run starts vitest with these words
@@ -62,13 +62,13 @@ function named({ testResults }, word, root) {
     .flatMap(({ name, message, assertionResults }) => {
       const file = relative(root, name);
       const failed = assertionResults.filter(({ status }) => status === 'failed');
-      if (failed.length === 0) return [`${word} ${file} | its set-up: ${firstLine(message)}`];
+      if (failed.length === 0) return [`${word} ${file} | its set-up: ${beginning(message)}`];
       return failed.map(
-        ({ fullName, failureMessages }) => `${word} ${file} > ${fullName} | ${firstLine(failureMessages[0])}`,
+        ({ fullName, failureMessages }) => `${word} ${file} > ${fullName} | ${beginning(failureMessages[0])}`,
       );
     });
 }
 
 const nameOf = (line) => line.slice(line.indexOf(' ') + 1).split(' | ')[0];
-const firstLine = (message = '') =>
-  stripVTControlCharacters(message).split('\n').slice(0, 2).join(' ').slice(0, 300);
+const beginning = (message = '') =>
+  stripVTControlCharacters(message).split('\n').slice(0, 8).join(' ').slice(0, 600);
