@@ -245,6 +245,7 @@ test(
       .getByText(/These figures are .* old/)
       .first()
       .waitFor();
+    expect(await faultsOfAccess(page)).toEqual([]);
     await alpha?.part.start();
     // Sessions end with the process.
     await page.getByLabel(/Token/).fill(tokens.operator);
