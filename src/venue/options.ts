@@ -32,6 +32,8 @@ export interface VenueOptions {
   listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
   /** The least bond of an LP that may quote, by token symbol in whole tokens. */
   minBond?: MinBond;
+  /** Whether solvers may look on in shadow mode. Default true. */
+  shadows?: boolean;
   fanOut?: Partial<FanOutOptions>;
   router?: Partial<RouterOptions>;
   rates?: Partial<RateOptions>;

@@ -739,7 +739,7 @@ describe('joining and leaving', () => {
     await newer.stop();
   });
 
-  test("refused: another solver's id, a proof by another key, an operator unknown to the chain, a disabled solver", async () => {
+  test("refused: another solver's id, a proof by another key, an operator unknown to the chain, a shadow where the venue wants none, a disabled solver", async () => {
     const solver = await v.solver(n++, () => undefined, { inventory: 0n });
     await solver.stop();
     const spec = {
@@ -760,6 +760,9 @@ describe('joining and leaving', () => {
       }),
     ).rejects.toThrow('bad_proof');
     await expect(startSolver(v.url, { ...spec, apiKey: key })).rejects.toThrow('403');
+    const discreet = await v.replica({ shadows: false });
+    await expect(startSolver(discreet.url, { ...spec, shadow: true })).rejects.toThrow('no_shadows');
+    await discreet.stop();
     await v.store.putSolver({ id: solver.id, name: 'x', kind: 'lp', corridors: null, disabled: true });
     await v.bus.publish('solvers', solver.id);
     await until(() => v.venue.roster.entry(solver.id)?.disabled);

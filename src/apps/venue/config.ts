@@ -248,6 +248,8 @@ const zVenueFields = z.strictObject({
      * counts on each chain with a `quoteBond`, in the token in which a claim would be paid.
      */
     minBond: z.record(z.string().min(1), z.string().regex(/^[0-9]{1,18}(?:\.[0-9]{1,18})?$/)).default({}),
+    /** Whether solvers on the roster may look on in shadow mode: they see requests and prove no account. */
+    shadows: z.boolean().default(true),
   }),
   fanOut: zSection({
     timeoutMs: zCount(FAN_OUT.timeoutMs),

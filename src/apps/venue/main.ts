@@ -388,6 +388,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
     listedChains,
     minBond: config.roster.minBond,
+    shadows: config.roster.shadows,
     fanOut,
     router,
     rates: { ...rates, trustedIps: rates.trustedIps.map(clientOf) },

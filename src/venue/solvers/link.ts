@@ -23,6 +23,7 @@ import {
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import { orderToMessage } from '../../domain/order.ts';
 import type { VenueDeps } from '../deps.ts';
+import type { VenueOptions } from '../options.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
 import type { SolverLevels } from '../market/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';
@@ -69,7 +70,10 @@ const RESYNC_EVERY_MS = 2_000;
 /** A frame of the link holds 64 KB. */
 const RESYNC_PIECE_CHARS = 40_000;
 
-export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
+export function createLinkDoor(
+  deps: LinkDeps,
+  { venueId, shadows = true }: Pick<VenueOptions, 'venueId' | 'shadows'>,
+): SocketRoute {
   const { chains, store, queue, roster, fanOut, levels, liquidity, bondDemands, recovery } = deps;
   const { clock, random, log, metrics } = deps;
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', { kind: KINDS });
@@ -130,6 +134,11 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (new Set(hello.accounts.map(({ chainId }) => chainId)).size < hello.accounts.length)
         return refuse('duplicate_chain', 'A hello names one account per chain, and this one names several.');
       const shadow = hello.shadow === true;
+      if (shadow && !shadows)
+        return refuse(
+          'no_shadows',
+          'This venue shows its requests to no solver that signs nothing. Say hello without shadow.',
+        );
       for (const { chainId, account, operator, signature } of shadow ? [] : hello.accounts) {
         const port = ours.find(({ chain }) => chain.id === chainId);
         if (!port) continue;
