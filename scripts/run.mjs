@@ -73,6 +73,8 @@ const commands = {
   },
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), pages(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
+  // `npm pack` by itself builds nothing: .npmrc lets no script run with it.
+  pack: async (args) => (await commands.build()) || run('npm', ['pack', ...args]),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
     // Runs the LP's flows with two replicas of each LP, but for those about a single process.

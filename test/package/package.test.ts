@@ -4,7 +4,8 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -49,12 +50,21 @@ const start = (args: readonly string[]): Running => {
   return process;
 };
 
+/** Without anything that was built: the command builds what it packs. */
+async function freshCheckout(): Promise<string> {
+  const checkout = join(folder, 'checkout');
+  const files = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], ROOT).split('\0');
+  for (const file of files.filter((each) => each !== '' && existsSync(join(ROOT, each))))
+    await cp(join(ROOT, file), join(checkout, file));
+  await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  return checkout;
+}
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-package-'));
   // The database user of a root run has to get in.
   await chmod(folder, 0o755);
-  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], ROOT);
-  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], ROOT);
+  run('npm', ['run', 'pack', '--', '--pack-destination', folder], await freshCheckout());
   const name = (await readdir(folder)).find((each) => each.endsWith('.tgz'));
   tarball = join(folder, name ?? '');
   project = join(folder, 'project');
