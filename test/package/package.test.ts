@@ -53,7 +53,9 @@ const start = (args: readonly string[]): Running => {
 /** Without anything that was built: the command builds what it packs. */
 async function freshCheckout(): Promise<string> {
   const checkout = join(folder, 'checkout');
-  const files = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], ROOT).split('\0');
+  const files = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], ROOT).split(
+    '\0',
+  );
   for (const file of files.filter((each) => each !== '' && existsSync(join(ROOT, each))))
     await cp(join(ROOT, file), join(checkout, file));
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
@@ -99,6 +101,12 @@ test('the demo runs, and an LP that lp init set up quotes there', { timeout: 600
       { timeout: 60_000, interval: 1_000 },
     )
     .toContain('guest');
+  // The pages come with the package, at the address that lp init wrote.
+  const { admin } = JSON.parse(await readFile(join(project, 'my-lp', 'lp.json'), 'utf8')) as {
+    admin: { console: { port: number } };
+  };
+  const page = await fetch(`http://127.0.0.1:${admin.console.port}/console/`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="root">')]);
 });
 
 test('the client bundles for a browser without Node, and is small', async () => {

@@ -142,7 +142,7 @@ export async function initLp(
     const config = {
       app: 'lp',
       ops: { port },
-      admin: { port: port + 1, tokenFile: `${dataDir}/admin.token` },
+      admin: { port: port + 1, tokenFile: `${dataDir}/admin.token`, console: { port: port + 2 } },
       database: { url: answers.databaseUrl ?? null, embeddedDir: dataDir },
       keys: {
         operator: { keystore: files.keystore, ...passwordSource },
@@ -202,7 +202,7 @@ export async function initLp(
         `\n${AMOUNT}: the most that the operator may spend of that token in the time given, and so the most that a thief of its key can take. A quarter of what you deposit is a start; it must exceed what you trade in that time.`,
       );
     report(
-      `\nNext:\n  firmquote config check ${files.config}\n  firmquote lp --config ${files.config}\n  firmquote lp status --config ${files.config}`,
+      `\nNext:\n  firmquote config check ${files.config}\n  firmquote lp --config ${files.config}\n  firmquote lp status --config ${files.config}\nWhile it runs, its console is at http://127.0.0.1:${port + 2}/console/: log in with the text of ${dataDir}/admin.token.`,
     );
   } finally {
     terminal?.close();
@@ -579,8 +579,8 @@ const listOf = (text: string): string[] =>
     .filter((part) => part !== '');
 
 async function freePorts(): Promise<number> {
-  for (let port = FIRST_PORT; port < FIRST_PORT + 400; port += 2)
-    if ((await isFree(port)) && (await isFree(port + 1))) return port;
+  for (let port = FIRST_PORT; port < FIRST_PORT + 600; port += 3)
+    if ((await isFree(port)) && (await isFree(port + 1)) && (await isFree(port + 2))) return port;
   return FIRST_PORT;
 }
 
