@@ -12,18 +12,15 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { creditOf } from '../../src/adapters/bridges/venue/deliver.ts';
 import { createFloatWatch } from '../../src/adapters/bridges/venue/watch.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
-import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { isDecline } from '../../src/domain/decline.ts';
-import { orderId as orderIdOf, outputHash, type StandardOrder } from '../../src/domain/order.ts';
-import type { RouteAsk, RouteQuote } from '../../src/ports/route-venue.ts';
+import { outputHash, type StandardOrder } from '../../src/domain/order.ts';
+import type { RouteAsk } from '../../src/ports/route-venue.ts';
 import { limitOperatorCall, requestWithdrawalCall } from '../../src/settlement/call.ts';
-import { routeFees } from '../../src/venue/router/route-fees.ts';
-import { routeOrder } from '../../src/venue/router/route-order.ts';
+import { bridgeOrders } from '../support/bridge-orders.ts';
 import { fillFloat, startTestBridge, type BridgeSpec, type TestBridge } from '../support/bridge.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog } from '../support/silent.ts';
-import { storedOrder } from '../support/stored-order.ts';
 import { random32 } from '../support/trade.ts';
 import { until } from '../support/venue.ts';
 
@@ -79,61 +76,14 @@ async function process(change: Partial<BridgeSpec> = {}): Promise<TestBridge> {
   return bridge;
 }
 
-/** Until both venues would pin the newest block of each chain. */
-async function pinned(): Promise<RouteAsk['at']> {
-  const heads = await Promise.all(
-    devnet.chains.map(async ({ anvil, port }) => {
-      const newest = BigInt(await anvil.rpc<string>('eth_blockNumber'));
-      return until(() => {
-        const head = port.head();
-        return head && head.number >= newest ? head : undefined;
-      });
-    }),
-  );
-  return { origin: heads[0] as RouteAsk['at']['origin'], dest: heads[1] as RouteAsk['at']['dest'] };
-}
-
-async function ask(amount: bigint, change: Partial<RouteAsk> = {}): Promise<RouteAsk> {
-  const at = change.at ?? (await pinned());
-  return {
-    ...{ origin: from().chain, dest: to().chain, inputToken: from().usdc, outputToken: to().usdc },
-    ...{ side: 'exactOutput', amount, taker: taker.address, receiver: taker.address, at },
-    validity: { from: at.origin.timestamp + 1, to: at.origin.timestamp + 600 },
-    fees: routeFees(5, () => 1_000n),
-    signal: new AbortController().signal,
-    ...change,
-  };
-}
+const { pinned, ask, quoted, accepted } = bridgeOrders(() => ({ from: from(), to: to(), taker, db }));
 
 const answerOf = async ({ venue }: TestBridge, amount: bigint, change: Partial<RouteAsk> = {}) =>
   venue.quote(await ask(amount, change));
 
-async function quoted({ venue }: TestBridge, request: RouteAsk): Promise<RouteQuote> {
-  const answer = await venue.quote(request);
-  return isDecline(answer) ? expect.fail(`declined: ${answer.declined}`) : answer;
-}
-
 const promised = async (bridge: TestBridge, request: RouteAsk, nonce = BigInt(random32())) =>
   (await bridge.venue.promise?.({ ask: request, quote: await quoted(bridge, request), nonce })) ?? false;
 
-/** An order that the venue has accepted, as its worker would be told once it is final. */
-async function accepted(bridge: TestBridge, amount: bigint) {
-  const request = await ask(amount);
-  const quote = await quoted(bridge, request);
-  const nonce = BigInt(random32());
-  expect(await bridge.venue.promise?.({ ask: request, quote, nonce })).toBe(true);
-  const order: StandardOrder = routeOrder({
-    ...{ ...request, settlement: 'wallet', nonce, platformFeeBps: 5, relayFee: 1_000n, quote },
-    landingMarginSeconds: from().chain.landingMarginSeconds,
-  });
-  const orderId = orderIdOf({ chainId: from().chain.id, escrow: from().chain.escrow }, order);
-  const record = storedOrder(from().chain.id, {
-    ...{ orderId, order, namespace: 'router', destChainIds: [to().chain.id] },
-    ...{ solverIds: [bridge.venue.id], route: { venueId: bridge.venue.id, kind: 'bridge', through: null } },
-  });
-  expect(await createVenueStore(db).accept(record, '{}', null)).toMatchObject({ kind: 'accepted' });
-  return { orderId, order, outputs: [0] };
-}
 const filled = ({ orderId, order }: Awaited<ReturnType<typeof accepted>>) =>
   to().port.fillRecord(orderId, outputHash(order.outputs[0] as StandardOrder['outputs'][number]));
 const received = () => to().port.tokenBalance(taker.address, to().usdc.address);

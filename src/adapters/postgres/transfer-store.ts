@@ -4,7 +4,7 @@ import type { BridgeEstimate, SentTransfer } from '../../ports/bridge.ts';
 import type { StoredTransfer, TransferStore } from '../../ports/stores/transfers.ts';
 import type { TransferFact } from '../../settlement/transfer.ts';
 import type { Address } from '../../domain/hex.ts';
-import type { Database } from './pool.ts';
+import type { Database, Queryable } from './pool.ts';
 
 /** Fields of stored JSON that are bigints, wherever they stand. */
 const BIGINTS: ReadonlySet<string> = new Set(['amount', 'blockNumber', 'leastReceived', 'nativeFee']);
@@ -35,17 +35,7 @@ export function createTransferStore(db: Database): TransferStore {
     (await db.query<TransferRow>(`${SELECT} ${rest}`, values)).map(transferOf);
 
   return {
-    async add({ id, bridge, move, reason, createdAtMs }) {
-      const added = await db.query(
-        `insert into transfer (id, bridge, account, from_chain_id, from_token, to_chain_id, to_token, amount, reason, created_at_ms)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning id`,
-        [
-          ...[id, bridge, move.account, move.from.chainId, move.from.token],
-          ...[move.to.chainId, move.to.token, move.amount.toString(), reason, createdAtMs],
-        ],
-      );
-      return added.length > 0;
-    },
+    add: (transfer) => addTransfer(db, transfer),
     append: (id, at, fact, { sent, final }) =>
       db.transaction(async (session) => {
         // The row's lock: without it a fact could be numbered past one that is not committed yet.
@@ -71,6 +61,22 @@ export function createTransferStore(db: Database): TransferStore {
     open: () => read('where not t.final order by t.created_at_ms, t.id'),
     newest: (limit) => read('order by t.created_at_ms desc, t.id limit $1', [limit]),
   };
+}
+
+/** As `TransferStore.add`, in a transaction of the caller. */
+export async function addTransfer(
+  session: Queryable,
+  { id, bridge, move, reason, createdAtMs }: StoredTransfer,
+): Promise<boolean> {
+  const added = await session.query(
+    `insert into transfer (id, bridge, account, from_chain_id, from_token, to_chain_id, to_token, amount, reason, created_at_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning id`,
+    [
+      ...[id, bridge, move.account, move.from.chainId, move.from.token],
+      ...[move.to.chainId, move.to.token, move.amount.toString(), reason, createdAtMs],
+    ],
+  );
+  return added.length > 0;
 }
 
 function transferOf(row: TransferRow): StoredTransfer {

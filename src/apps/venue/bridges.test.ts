@@ -18,6 +18,7 @@ const at = (section: typeof base, change: object = {}) => ({
   ...change,
 });
 const operator = account(8_800);
+const mover = account(8_803);
 const bridge = (change: object = {}) => ({
   id: 'float',
   name: 'Float',
@@ -33,10 +34,10 @@ async function open(bridges: object[], relayers = [account(8_802).address]) {
   const ground = {
     chains: sections.map(({ id, slug, tokens }) => ({ chain: { id, slug, tokens } })),
     // Only used once a bridge quotes or fills.
-    ...{ floats: {}, orders: {}, transactions: {}, bus: {}, reference: {} },
+    ...{ floats: {}, orders: {}, transfers: {}, transactions: {}, bus: {}, reference: {} },
     ...{ relayers, works: false, log: silentLog, metrics: silentMetrics },
     life: { onStop: (_: string, stop: () => unknown) => void stops.push(stop) },
-    secrets: { env: { OPERATOR_KEY: operator.privateKey }, mounted: false, redactor: createRedactor() },
+    secrets: { env: { OPERATOR_KEY: operator.privateKey, MOVER_KEY: mover.privateKey }, mounted: false, redactor: createRedactor() },
   };
   const opened = await openBridgeVenues(
     { bridges: zBridges.parse(bridges), chains: sections.map((section) => ({ ...section, maxFeeGwei: 1 })) },
@@ -94,6 +95,27 @@ test.each([
   ['a lot of nothing', { assets: [{ on: [at(base, { lot: '0' }), at(arc)] }] }, /lot must be above 0/],
 ])('the venue refuses %s', async (_, change, says) => {
   await expect(open([bridge(change)])).rejects.toThrow(says);
+});
+
+const moves = (change: object = {}) => ({
+  moves: { mover: { env: 'MOVER_KEY', development: true }, mostPerDay: '100000', ...change },
+  refill: { by: { cctp: {} } },
+  assets: [{ on: [at(base), at(arc, { low: '100' })] }],
+});
+
+test('it may move its money by a mover of its own, over the bridges of its refill', async () => {
+  expect(await open([bridge(moves())])).toHaveLength(1);
+  await expect(open([bridge(moves({ mover: { env: 'OPERATOR_KEY', development: true } }))])).rejects.toThrow(
+    /mover of the bridge "float".*the operator of the bridge "float"/,
+  );
+});
+
+test.each([
+  ['without bridges', { refill: { costBps: 1, seconds: 900 } }, /refill\.by, or set moves to null/],
+  ['without a place that can be low', { assets: [{ on: [at(base), at(arc)] }] }, /no place has a low/],
+  ['without a limit', { moves: { mover: { env: 'MOVER_KEY', development: true } } }, /mostPerDay/],
+])('the configuration refuses moves %s', (_, change, says) => {
+  expect(() => zBridges.parse([bridge({ ...moves(), ...change })])).toThrow(says);
 });
 
 test('an operator of its own: not the relayer, nor that of another bridge', async () => {

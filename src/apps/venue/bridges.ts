@@ -10,6 +10,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { AmountError, parseUnits } from '../../domain/amount.ts';
 import { tokenOf } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
+import type { Bridge } from '../../ports/bridge.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -17,18 +18,21 @@ import type { Reference } from '../../ports/reference.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import type { FloatStore } from '../../ports/stores/floats.ts';
 import type { OrderStore } from '../../ports/stores/store.ts';
+import type { TransferStore } from '../../ports/stores/transfers.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { createPrices } from '../../venue/market/prices.ts';
 import { badConfig } from '../bad-request.ts';
 import { openBridges } from '../bridges.ts';
 import { zBridgeTransports } from '../config/bridges.ts';
-import { type ChainSection, zKeySource } from '../config/parts.ts';
+import { type ChainSection, type KeySource, zKeySource } from '../config/parts.ts';
 import type { SecretContext } from '../keys.ts';
 import { createTransactors } from '../networks.ts';
 import type { Life } from '../process.ts';
 import { addressOfKey, openSigner } from '../signers.ts';
+import { createFloatMoves, tellOpenTransfers } from './float-moves/moves.ts';
 
 const zWhole = z
   .string()
@@ -80,6 +84,19 @@ const zBridge = z
         ),
       }),
     ]),
+    /** Money is moved to where the float is low, over the bridges of `refill.by`. null: people move it. */
+    moves: z
+      .strictObject({
+        /** The mover of the account, an `LpAccount`. Of this bridge alone. */
+        mover: zKeySource,
+        /** Of each asset, in 24 hours. */
+        mostPerDay: zWhole,
+        everyMs: z.int().min(200).default(30_000),
+        /** How long a bridge may refuse what was withdrawn for it before the money goes back. */
+        patienceSeconds: z.int().min(1).default(3_600),
+      })
+      .nullable()
+      .default(null),
     capitalBpsPerDay: zBps.default(1),
     marginBps: zBps.default(1),
     validSeconds: z.int().min(1).max(600).default(30),
@@ -88,7 +105,12 @@ const zBridge = z
     timeoutMs: z.int().min(50).default(800),
     maxInFlight: z.int().min(1).default(200),
   })
-  .superRefine(({ assets }, context) => {
+  .superRefine(({ assets, moves, refill }, context) => {
+    const wrong = (message: string) => context.addIssue({ code: 'custom', path: ['moves'], message });
+    if (moves !== null && !('by' in refill))
+      wrong('needs the bridges that carry the money: write them into refill.by, or set moves to null');
+    if (moves !== null && !assets.some(({ on }) => on.some(({ low }) => low !== null)))
+      wrong('moves nothing, because no place has a low: set low where the float must not run dry');
     const seen = new Set<string>();
     assets.forEach(({ on }, asset) =>
       on.forEach(({ chainId, token }, place) => {
@@ -117,6 +139,7 @@ interface BridgeGround {
   chains: readonly EvmChain[];
   floats: FloatStore;
   orders: Pick<OrderStore, 'order'>;
+  transfers: TransferStore;
   transactions: TxStore;
   bus: Bus;
   reference: Reference;
@@ -144,40 +167,55 @@ export async function openBridgeVenues(
   const opened: OpenedBridge[] = [];
   const taken = new Map(ground.relayers.map((address) => [address, 'the relayer of the venue']));
   for (const bridge of bridges) {
-    const { log, metrics, secrets, life, works } = ground;
-    const signer = works ? await openSigner(bridge.operator, { life, log, metrics, secrets }) : undefined;
-    const operator = signer?.address ?? (await addressOfKey(bridge.operator, { log, secrets }));
-    const other = taken.get(operator);
-    if (other !== undefined)
-      throw badConfig(
-        `The operator of the bridge "${bridge.id}" is ${operator}, the account of ${other}. Two senders would use the same nonces: give the bridge a key of its own.`,
-      );
-    taken.set(operator, `the bridge "${bridge.id}"`);
-    const senders =
-      signer &&
-      createTransactors(sections, ground.chains, {
-        signers: [signer],
-        store: ground.transactions,
-        log,
-        metrics,
-        laneOf: () => bridge.id,
-      });
-    const refill = refillOf(bridge, sections, ground);
-    opened.push(openBridge(bridge, operator, senders ?? new Map<number, Transactor>(), refill, ground));
+    const { log, secrets, works } = ground;
+    const openKey = async (key: KeySource, role: 'operator' | 'mover') => {
+      const signer = works ? await openSigner(key, ground) : undefined;
+      const address = signer?.address ?? (await addressOfKey(key, { log, secrets }));
+      const other = taken.get(address);
+      if (other !== undefined)
+        throw badConfig(
+          `The ${role} of the bridge "${bridge.id}" is ${address}, the account of ${other}. Two senders would use the same nonces: give the ${role} a key of its own.`,
+        );
+      taken.set(address, `the ${role} of the bridge "${bridge.id}"`);
+      const lane = role === 'operator' ? bridge.id : `${bridge.id}-mover`;
+      return { address, senders: signer && sendersOf(signer, lane, sections, ground) };
+    };
+    const operator = await openKey(bridge.operator, 'operator');
+    const mover = bridge.moves === null ? undefined : await openKey(bridge.moves.mover, 'mover');
+    opened.push(openBridge(bridge, { operator, mover }, sections, ground));
   }
   return opened;
 }
 
+interface OpenedKey {
+  address: Address;
+  /** undefined in a process that does not send. */
+  senders: ReadonlyMap<number, Transactor> | undefined;
+}
+
+const sendersOf = (
+  signer: Signer,
+  lane: string,
+  sections: SenderSections,
+  { chains, transactions, log, metrics }: BridgeGround,
+): ReadonlyMap<number, Transactor> =>
+  createTransactors(sections, chains, {
+    ...{ signers: [signer], store: transactions, log, metrics },
+    laneOf: () => lane,
+  });
+
 function openBridge(
   bridge: BridgeConfig,
-  operator: Address,
-  senders: ReadonlyMap<number, Transactor>,
-  refill: RefillCosts,
-  { chains, floats, orders, bus, reference, life, log, metrics }: BridgeGround,
+  keys: { operator: OpenedKey; mover: OpenedKey | undefined },
+  sections: SenderSections,
+  ground: BridgeGround,
 ): OpenedBridge {
+  const { chains, floats, orders, bus, reference, life, log, metrics } = ground;
+  const { address: operator, senders = new Map<number, Transactor>() } = keys.operator;
   const { id, account, timeoutMs, maxInFlight } = bridge;
   const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
   const assets = assetsOf(bridge, byId);
+  const { bridges, costs } = refillOf(bridge, sections, ground);
   const watch = createFloatWatch(
     { chains: byId, floats, clock: systemClock, log, metrics },
     { id, account, operator, assets },
@@ -194,7 +232,7 @@ function openBridge(
     { venueId: id, account },
   );
   const venue = createBridgeVenue(
-    { chains: byId, floats, prices: createPrices(reference), refill, deliver: delivery.deliver },
+    { chains: byId, floats, prices: createPrices(reference), refill: costs, deliver: delivery.deliver },
     { ...bridge, operator, assets, limits: { timeoutMs, maxInFlight } },
   );
   return {
@@ -207,20 +245,43 @@ function openBridge(
       });
       await Promise.all([...senders.values()].map((sender) => sender.start()));
       life.onStop(`float of ${id}`, watch.start());
+      await startMoves();
     },
   };
+
+  async function startMoves(): Promise<void> {
+    const { moves, refill } = bridge;
+    const child = log.child({ bridge: id });
+    const transactors = keys.mover?.senders;
+    if (moves === null || !('by' in refill) || !keys.mover || !transactors)
+      return tellOpenTransfers({ store: ground.transfers, log: child }, { id, account });
+    const { amountUsd } = createPrices(reference);
+    const mover = createFloatMoves(
+      {
+        ...{ chains: byId, floats, store: ground.transfers, bridges, transactors },
+        ...{ clock: systemClock, log: child, metrics },
+        worthUsd: (token, amount) => amountUsd(token, amount) ?? undefined,
+      },
+      {
+        ...{ id, account, operator, mover: keys.mover.address, assets, by: refill.by, sections },
+        ...{ mostPerDay: parseUnits(moves.mostPerDay, 18), everyMs: moves.everyMs },
+        patienceMs: moves.patienceSeconds * 1_000,
+      },
+    );
+    life.onStop(`moves of ${id}`, await mover.start());
+  }
 }
 
 function refillOf(
   { refill, account }: BridgeConfig,
   sections: SenderSections,
   { chains, reference, life }: BridgeGround,
-): RefillCosts {
-  if (!('by' in refill)) return fixedRefill(refill);
+): { bridges: readonly Bridge[]; costs: RefillCosts } {
+  if (!('by' in refill)) return { bridges: [], costs: fixedRefill(refill) };
   const { bridges, close } = openBridges(refill.by, { sections, chains, clock: systemClock });
   life.onStop('bridges of a refill', async () => close());
   const { tokenForNativeUp } = createPrices(reference);
-  return bridgeRefill({ bridges, account, tokenForNativeUp, clock: systemClock });
+  return { bridges, costs: bridgeRefill({ bridges, account, tokenForNativeUp, clock: systemClock }) };
 }
 
 function assetsOf({ id, assets }: BridgeConfig, chains: ReadonlyMap<number, EvmChain>): FloatAsset[] {

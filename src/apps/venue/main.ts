@@ -10,6 +10,7 @@ import type { Database } from '../../adapters/postgres/pool.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
+import { createTransferStore } from '../../adapters/postgres/transfer-store.ts';
 import { createFloatStore } from '../../adapters/postgres/venue/float-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -134,7 +135,12 @@ export async function runVenue(
       (await Promise.all(relayerKeys.map((key) => addressOfKey(key, { log, secrets }))));
     const bridges = await openBridgeVenues(config, {
       ...{ chains, bus: ground.bus, orders: ground.store, transactions: ground.transactions, reference },
-      ...{ floats: createFloatStore(db), relayers: relayerAddresses, works: role !== 'api' },
+      ...{
+        floats: createFloatStore(db),
+        transfers: createTransferStore(db),
+        relayers: relayerAddresses,
+        works: role !== 'api',
+      },
       ...{ life, log, metrics, secrets },
     });
     const parts: Parts = {

@@ -6,10 +6,13 @@
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import type { MandateOutput } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import type { StoredTransfer } from './transfers.ts';
 
 /** A token that a route venue holds on one chain. */
 export interface FloatPlace {
   venueId: string;
+  /** In whose ledger the token is; of this venue alone. */
+  account: Address;
   chainId: number;
   token: Address;
 }
@@ -41,9 +44,31 @@ export interface FloatPromise extends FloatPlace {
   until: UnixSeconds;
   /** All that may be promised of the place, what is promised already included. */
   most: bigint;
-  /** Where `most` was read. */
+  /** What the place holds; quotes, orders and transfers together may be no more. */
+  held: bigint;
+  /** Where `most` and `held` were read. */
   asOf: FloatBlock;
 }
+
+/** A transfer from this place to another place of the same float. */
+export interface FloatTransfer extends FloatPlace {
+  transfer: StoredTransfer;
+  /** As in a promise. */
+  held: bigint;
+  asOf: FloatBlock;
+  /** Base units that must be left to be promised. */
+  low: bigint;
+  /** What all transfers since `sinceMs` may have carried between these places, this one included. */
+  day: {
+    sinceMs: number;
+    /** In 1e-18 of a whole token. */
+    most: bigint;
+    places: readonly { chainId: number; token: Address; decimals: number }[];
+  };
+}
+
+/** `one_is_open`: to the same place, from the same place, or the other way. `over_day`: above `day.most`. */
+export type FloatTransferAnswer = 'added' | 'one_is_open' | 'not_free' | 'over_day';
 
 /** Base units. */
 export interface FloatUse {
@@ -51,6 +76,8 @@ export interface FloatUse {
   promised: bigint;
   /** Of accepted orders that the place has not paid in the block asked for. */
   open: bigint;
+  /** Of transfers to other chains that the block asked for does not show as requested yet. */
+  moving: bigint;
 }
 
 /** The chain time of each origin; promises of others do not expire. */
@@ -58,8 +85,13 @@ export type OriginTimes = ReadonlyMap<number, UnixSeconds>;
 
 /** All calls throw `UpstreamError` when the database does not answer. */
 export interface FloatStore {
-  /** Adds the promise, unless more than `most` were promised or open with it. Atomic over all processes. */
+  /**
+   * Adds the promise, unless more than `most` were promised or open with it, or more than `held` with what is
+   * moving. Atomic over all processes.
+   */
   promise(promise: FloatPromise, now: OriginTimes): Promise<boolean>;
+  /** Adds the transfer, if nothing speaks against it. Atomic over all processes, with promises too. */
+  transfer(transfer: FloatTransfer, now: OriginTimes): Promise<FloatTransferAnswer>;
   /**
    * Outputs of open orders that the place owes, paid or not. Look them up on the chain at a block that was
    * seen before this call: no order accepted later is paid there.

@@ -4,17 +4,25 @@ import { max, min } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { outputHash } from '../../../domain/order.ts';
 import type { Block, ChainPort } from '../../../ports/chain.ts';
-import type { FloatBlock, OwedOutput } from '../../../ports/stores/floats.ts';
+import type { FloatBlock, FloatUse, OwedOutput } from '../../../ports/stores/floats.ts';
 import { limitAt } from '../../../settlement/spending-limit.ts';
 
 export interface Float {
   /** Base units; promised quotes and unpaid orders together may be no more. */
   most: bigint;
+  /** What is held, whatever the operator may spend; with what is moving they may be no more. */
+  held: bigint;
   /** Where it was read; what these fills paid is not in it any more. */
   asOf: FloatBlock;
   /** Why the operator could fill nothing now, whatever is held. */
   issue?: string;
 }
+
+/** Base units that no quote, order or transfer needs; negative when they need more than there is. */
+export const freeOf = (
+  { most, held }: Pick<Float, 'most' | 'held'>,
+  { promised, open, moving }: FloatUse,
+): bigint => min(most, held - moving) - promised - open;
 
 export interface FloatKeeper {
   account: Address;
@@ -74,6 +82,7 @@ export async function readFloat(
   const { slug } = chain.chain;
   return {
     most: max(spendable, 0n),
+    held: max(held, 0n),
     asOf: { number: at, paid },
     ...(!acts && { issue: `${operator} is no operator of the float ${account} on ${slug}` }),
     ...(gas < fillWei * FILLS_AHEAD && {

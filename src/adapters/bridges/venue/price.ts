@@ -69,5 +69,5 @@ export const keptDown = (
 export const convertDown = (amount: bigint, from: number, to: number): bigint =>
   to >= from ? amount * 10n ** BigInt(to - from) : amount / 10n ** BigInt(from - to);
 
-const convertUp = (amount: bigint, from: number, to: number): bigint =>
+export const convertUp = (amount: bigint, from: number, to: number): bigint =>
   to >= from ? amount * 10n ** BigInt(to - from) : divUp(amount, 10n ** BigInt(from - to));

@@ -12,7 +12,7 @@ import type { Address } from '../../../domain/hex.ts';
 import type { Block, ChainPort } from '../../../ports/chain.ts';
 import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../../ports/route-venue.ts';
 import type { FloatPlace, FloatStore, OriginTimes } from '../../../ports/stores/floats.ts';
-import { type Float, type FloatKeeper, readFloat, readGasCosts } from './float.ts';
+import { type Float, type FloatKeeper, freeOf, readFloat, readGasCosts } from './float.ts';
 import { createPerBlock } from './per-block.ts';
 import { handedForUp, payoutDown, shareUp, type TransferTerms } from './price.ts';
 import type { RefillCosts } from './refill.ts';
@@ -100,7 +100,7 @@ export function createBridgeVenue(
         return head ? [[chainId, head.timestamp] as const] : [];
       }),
     );
-  const placeOf = ({ chainId, token }: Place): FloatPlace => ({ venueId: id, chainId, token });
+  const placeOf = ({ chainId, token }: Place): FloatPlace => ({ venueId: id, account, chainId, token });
 
   async function stateOf(ask: RouteAsk, { from, to }: Route) {
     const [origin, dest] = [readers.get(from.chainId), readers.get(to.chainId)];
@@ -135,8 +135,8 @@ export function createBridgeVenue(
     const { to } = route;
     if (!sized || sized.outputAmount < max(to.least, 1n))
       return { declined: 'size_below_min', ...leastOf(ask, to.least, inputFor) };
-    const { promised, open } = await floats.use(placeOf(to), float.asOf, originTimes());
-    const free = max(float.most - promised - open, 0n);
+    const use = await floats.use(placeOf(to), float.asOf, originTimes());
+    const free = max(freeOf(float, use), 0n);
     const room = to.most === null ? free : min(free, to.most);
     if (sized.outputAmount > room)
       return {
@@ -172,6 +172,7 @@ export function createBridgeVenue(
         nonce,
         until: validUntil + ACCEPT_SECONDS,
         most: float.most,
+        held: float.held,
         asOf: float.asOf,
       };
       return floats.promise(promise, originTimes());
@@ -203,7 +204,9 @@ function createReader(
   const float = createPerBlock(chain, async (block, token) => {
     const place = places.get(token) as Place;
     const fillWei = (await gas(block))?.fill ?? 0n;
-    const owed = await floats.owed({ venueId: id, chainId: chain.chain.id, token: place.token });
+    const owed = await floats.owed({
+      ...{ venueId: id, account: keeper.account, chainId: chain.chain.id, token: place.token },
+    });
     return readFloat(chain, place.token, block, { ...keeper, keep: place.keep, fillWei }, owed);
   });
   return {

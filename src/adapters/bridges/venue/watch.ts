@@ -1,6 +1,6 @@
 /** Metrics of a float: what it holds, promises and earns, per chain and token. */
 
-import { formatUnits } from '../../../domain/amount.ts';
+import { formatUnits, max, min } from '../../../domain/amount.ts';
 import { tokenOf } from '../../../domain/chain.ts';
 import { type Address, bytes32ToAddress } from '../../../domain/hex.ts';
 import type { MandateOutput, StandardOrder } from '../../../domain/order.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { FloatStore } from '../../../ports/stores/floats.ts';
-import { readFloat, readGasCosts } from './float.ts';
+import { freeOf, readFloat, readGasCosts } from './float.ts';
 import { keptDown } from './price.ts';
 import type { BridgeVenueOptions, FloatAsset } from './venue.ts';
 
@@ -64,7 +64,7 @@ export function createFloatWatch(
     const head = chain?.head();
     if (!chain || !at || !head) return;
     const { fill: fillWei } = await readGasCosts(chain, head);
-    const place = { venueId: id, chainId, token };
+    const place = { venueId: id, account, chainId, token };
     const owed = await floats.owed(place);
     const float = await readFloat(chain, token, head, { account, operator, keep, fillWei }, owed);
     const times = new Map(
@@ -75,9 +75,9 @@ export function createFloatWatch(
     );
     const use = await floats.use(place, float.asOf, times);
     const whole = (amount: bigint) => Number(formatUnits(amount, at.info.decimals));
-    held.set(whole(float.most), at.labels);
+    held.set(whole(max(min(float.most, float.held - use.moving), 0n)), at.labels);
     promised.set(whole(use.promised + use.open), at.labels);
-    if (lowest !== null) low.set(float.most - use.promised - use.open < lowest ? 1 : 0, at.labels);
+    if (lowest !== null) low.set(freeOf(float, use) < lowest ? 1 : 0, at.labels);
     canFill.set(float.issue === undefined ? 1 : 0, at.labels);
   }
 

@@ -10,6 +10,7 @@ import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
 import { TICKET_MIGRATIONS } from './tickets.ts';
 import { TRADE_MIGRATIONS } from './trades.ts';
+import { TRANSFER_MIGRATIONS } from './transfers.ts';
 import { WEBHOOK_MIGRATIONS } from './webhooks.ts';
 import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
@@ -143,4 +144,5 @@ create index idempotency_age on idempotency (created_at_ms);
   ...WEBHOOK_MIGRATIONS,
   ...FLOAT_MIGRATIONS,
   ...KEY_USE_MIGRATIONS,
+  ...TRANSFER_MIGRATIONS,
 ];

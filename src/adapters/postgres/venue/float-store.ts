@@ -1,11 +1,12 @@
 /**
- * Promises of floats. Those of one place take turns under a lock, and read orders in the same snapshot: while
- * an order is accepted, either its promise or the order counts, never neither. While it is paid, either the
- * order counts or the balance is less, because both are of one block.
+ * Promises of floats, and transfers between their places. Those of one place take turns under a lock, and read
+ * orders in the same snapshot: while an order is accepted, either its promise or the order counts, never
+ * neither. While it is paid, either the order counts or the balance is less, because both are of one block. A
+ * transfer counts until the block shows its withdrawal as requested.
  */
 
 import { addressToBytes32 } from '../../../domain/hex.ts';
-import { max } from '../../../domain/amount.ts';
+import { max, min } from '../../../domain/amount.ts';
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type { OrderMessage } from '../../../domain/order.ts';
@@ -14,6 +15,8 @@ import type {
   FloatPlace,
   FloatPromise,
   FloatStore,
+  FloatTransfer,
+  FloatTransferAnswer,
   FloatUse,
   OriginTimes,
   OwedOutput,
@@ -22,10 +25,11 @@ import { createBatcher } from '../../batcher.ts';
 import type { Database, Queryable } from '../pool.ts';
 import { orderFromMessage } from '../../../protocol/wire.ts';
 import { bytes, toHex, uintBytes } from '../rows.ts';
+import { addTransfer } from '../transfer-store.ts';
 
 const MOST_AT_ONCE = 100;
 
-/** A settled order still counts for a node that is so far behind that it does not show the fill yet. */
+/** What is over still counts for a node that is so far behind that it does not show it yet. */
 const LONGEST_LAG_MS = 600_000;
 
 /** SQL: rows of a place ($1 to $3). */
@@ -57,7 +61,29 @@ const USE = {
     (select coalesce(sum((part.output ->> 'amount')::numeric), 0)::text
       from ${outputsOf('$6')} and o.final and o.status = 'settled' and o.route ->> 'kind' = 'bridge' and o.updated_at_ms > $10
         and exists (select from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' = 'filled' and (f.fact ->> 'outputIndex')::bigint = part.n - 1 and (f.fact -> 'evidence' ->> 'blockNumber')::numeric > $7)
-    ) as unseen`,
+    ) as unseen,
+    (select coalesce(sum(t.amount), 0)::text
+      from transfer t where t.account = $11 and t.from_chain_id = $2 and t.from_token = $12 and (not t.final or t.created_at_ms > $10)
+        and not exists (select from transfer_fact f where f.transfer_id = t.id and f.fact ->> 'kind' = 'requested' and (f.fact ->> 'blockNumber')::numeric <= $7
+          and not exists (select from transfer_fact l where l.transfer_id = t.id and l.n > f.n and l.fact ->> 'kind' = 'lapsed'))
+    ) as moving`,
+};
+
+/** To the place ($4, $5), from the place ($2, $3), or the other way. */
+const TRANSFER_IS_OPEN = {
+  name: 'float-transfer-is-open',
+  text: `select exists (select from transfer t where not t.final and t.account = $1
+    and ((t.to_chain_id, t.to_token) = ($4, $5) or (t.from_chain_id, t.from_token) = ($2, $3)
+      or (t.from_chain_id, t.from_token, t.to_chain_id, t.to_token) = ($4, $5, $2, $3))) as is_open`,
+};
+
+/** In 1e-18 of a whole token. */
+const TRANSFERRED = {
+  name: 'float-transferred',
+  text: `select coalesce(sum(t.amount * power(10::numeric, 18 - p.decimals)), 0)::numeric(78, 0)::text as amount
+    from transfer t join unnest($2::bigint[], $3::text[], $4::integer[]) as p (chain_id, token, decimals)
+      on p.chain_id = t.from_chain_id and p.token = t.from_token
+    where t.account = $1 and t.created_at_ms > $5`,
 };
 
 const EXPIRE = {
@@ -103,10 +129,7 @@ export function createFloatStore(db: Database): FloatStore {
 
   const decide = (place: FloatPlace, batch: readonly Asked[]): Promise<boolean[]> =>
     db.transaction(async (session) => {
-      await session.query(
-        { name: 'float-lock', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' },
-        [`float ${nameOf(place)}`],
-      );
+      await lock(session, `float ${nameOf(place)}`);
       const times = earliest(batch.map(({ now }) => now));
       await session.query(EXPIRE, [...placeValues(place), ...timeValues(times)]);
       const uses = new Map<FloatBlock, FloatUse>();
@@ -117,8 +140,9 @@ export function createFloatStore(db: Database): FloatStore {
       const kept = batch.map(({ promise }, index) => {
         const group = groups[index] as Group;
         const more = max(promise.amount - group.amount, 0n);
-        const { promised, open } = uses.get(promise.asOf) as FloatUse;
-        if (group.taken || promised + open + added + more > promise.most) return false;
+        const { promised, open, moving } = uses.get(promise.asOf) as FloatUse;
+        const limit = min(promise.most, promise.held - moving);
+        if (group.taken || promised + open + added + more > limit) return false;
         added += more;
         group.amount = max(group.amount, promise.amount);
         return true;
@@ -134,8 +158,40 @@ export function createFloatStore(db: Database): FloatStore {
       return kept;
     });
 
+  const begin = (wanted: FloatTransfer, now: OriginTimes): Promise<FloatTransferAnswer> =>
+    db.transaction(async (session) => {
+      const { transfer, held, asOf, low, day } = wanted;
+      const { account, from, to, amount } = transfer.move;
+      // Always before the lock of a place: transfers from two places may not both begin to a third.
+      await lock(session, `float transfers ${account}`);
+      await lock(session, `float ${nameOf(wanted)}`);
+      const ends = [account, from.chainId, from.token, to.chainId, to.token];
+      const [other] = await session.query<{ is_open: boolean }>(TRANSFER_IS_OPEN, ends);
+      if (other?.is_open !== false) return 'one_is_open';
+      const { promised, open, moving } = await useOf(session, wanted, asOf, now);
+      if (held - moving - promised - open - low < amount) return 'not_free';
+      const [before] = await session.query<{ amount: string }>(TRANSFERRED, [
+        account,
+        day.places.map(({ chainId }) => chainId),
+        day.places.map(({ token }) => token),
+        day.places.map(({ decimals }) => decimals),
+        day.sinceMs,
+      ]);
+      const decimals = day.places.find(
+        ({ chainId, token }) => chainId === from.chainId && token === from.token,
+      )?.decimals;
+      if (decimals === undefined)
+        throw new InvariantError('A float transfer leaves a place that is not of its asset.', {
+          facts: { ...from },
+        });
+      const carried = BigInt(before?.amount ?? 0) + amount * 10n ** BigInt(18 - decimals);
+      if (carried > day.most) return 'over_day';
+      return (await addTransfer(session, transfer)) ? 'added' : 'one_is_open';
+    });
+
   return {
     promise: (promise, now) => batcherOf(promise)({ promise, now }),
+    transfer: begin,
     use: (place, asOf, now) => useOf(db, place, asOf, now),
     owed: async ({ venueId, chainId, token }) =>
       (await db.query<OwedRow>(OWED, [venueId, chainId, addressToBytes32(token)])).map(owedOf),
@@ -175,7 +231,7 @@ async function useOf(
   { number, paid }: FloatBlock,
   now: OriginTimes,
 ): Promise<FloatUse> {
-  const [row] = await session.query<{ promised: string; open: string; unseen: string }>(USE, [
+  const [row] = await session.query<Record<'promised' | 'open' | 'unseen' | 'moving', string>>(USE, [
     ...placeValues(place),
     ...timeValues(now),
     addressToBytes32(place.token),
@@ -183,9 +239,11 @@ async function useOf(
     paid.map(({ orderId }) => bytes(orderId)),
     paid.map(({ index }) => index),
     Date.now() - LONGEST_LAG_MS,
+    place.account,
+    place.token,
   ]);
-  const { promised = 0, open = 0, unseen = 0 } = row ?? {};
-  return { promised: BigInt(promised), open: BigInt(open) + BigInt(unseen) };
+  const { promised = 0, open = 0, unseen = 0, moving = 0 } = row ?? {};
+  return { promised: BigInt(promised), open: BigInt(open) + BigInt(unseen), moving: BigInt(moving) };
 }
 
 interface OwedRow {
@@ -210,6 +268,10 @@ function earliest(all: readonly OriginTimes[]): OriginTimes {
   return times;
 }
 
+const lock = (session: Queryable, name: string) =>
+  session.query({ name: 'float-lock', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' }, [
+    name,
+  ]);
 const nameOf = ({ venueId, chainId, token }: FloatPlace): string => `${venueId} ${chainId} ${token}`;
 const placeValues = ({ venueId, chainId, token }: FloatPlace) => [venueId, chainId, bytes(token)];
 const timeValues = (now: OriginTimes) => [[...now.keys()], [...now.values()]];

@@ -1,0 +1,232 @@
+/**
+ * A bridge venue whose float is used up refills itself over CCTP between real chains: what it quotes
+ * meanwhile it holds, and the money is always in one place.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
+import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
+import { createTransferStore } from '../../src/adapters/postgres/transfer-store.ts';
+import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
+import { createFloatStore } from '../../src/adapters/postgres/venue/float-store.ts';
+import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { createFloatMoves } from '../../src/apps/venue/float-moves/moves.ts';
+import { zBridgeTransports } from '../../src/apps/config/bridges.ts';
+import { VENUE_TABLES } from '../../src/apps/venue/schema.ts';
+import { isDecline } from '../../src/domain/decline.ts';
+import { outputHash } from '../../src/domain/order.ts';
+import type { MandateOutput } from '../../src/domain/order.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { accountCall, EVERYTHING, moverCall } from '../../src/settlement/lp-account.ts';
+import { setOperatorCall } from '../../src/settlement/call.ts';
+import { foldTransfer } from '../../src/settlement/transfer.ts';
+import { bridgeOrders } from '../support/bridge-orders.ts';
+import { startTestBridge, type TestBridge } from '../support/bridge.ts';
+import { type TestCctp, startCctp } from '../support/cctp.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { silentLog, silentMetrics } from '../support/silent.ts';
+import { until } from '../support/venue.ts';
+
+const WHOLE = 1_000_000n;
+const OWNED = 10_000n * WHOLE;
+const LOW = 2_000n * WHOLE;
+const LOT = 5_000n * WHOLE;
+const ID = 'usdc-float';
+const taker = account(8_950);
+const operator = account(8_951);
+
+let devnet: Devnet;
+let postgres: TestPostgres;
+let db: Database;
+let other: Database;
+let cctp: TestCctp;
+let [base, arc] = [] as unknown as [TestChain, TestChain];
+let bridge: TestBridge;
+const lines: string[] = [];
+const log: Log = {
+  ...silentLog,
+  warn: (_, text) => void lines.push(text),
+  info: (_, text) => void lines.push(text),
+  child: () => log,
+};
+const stops: (() => Promise<unknown>)[] = [];
+let serial = 0;
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([
+    startDevnet([31_461, 31_462], { depth: 2, blockTimeSeconds: 1 }),
+    startTestPostgres(),
+  ]);
+  [base, arc] = devnet.chains as [TestChain, TestChain];
+  db = await postgres.database('venue', VENUE_TABLES);
+  other = connectDatabase({ url: db.url, schema: 'venue', log: silentLog });
+  cctp = await startCctp([
+    { chain: base, domain: 6 },
+    { chain: arc, domain: 26, isFinalAtOnce: true },
+  ]);
+  for (const chain of [base, arc]) {
+    await chain.fund(operator.address, 0n);
+    await chain.send(cctp.owner.address, cctp.account, setOperatorCall(operator.address, true));
+    await chain.fund(cctp.account, OWNED / WHOLE);
+    await chain.send(cctp.mover.address, cctp.account, moverCall.deposit(chain.usdc.address, EVERYTHING));
+  }
+  bridge = await startTestBridge({
+    ...{ account: { ...cctp.owner, address: cctp.account }, operator, chains: devnet.chains, db },
+    options: { id: ID },
+  });
+  stops.push(bridge.stop);
+}, 300_000);
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+  await cctp?.stop();
+  await other?.close();
+  await postgres?.stop();
+  await devnet?.stop();
+});
+
+const out = bridgeOrders(() => ({ from: base, to: arc, taker, db }));
+const back = bridgeOrders(() => ({ from: arc, to: base, taker, db }));
+
+/** A worker's loop. */
+async function startMoves(database: Database, mostPerDay = 100_000n) {
+  const metrics = createMetrics();
+  const transactors = new Map(
+    devnet.chains.map(({ port }) => [
+      port.chain.id,
+      createTransactor(
+        {
+          ...{ chain: port, store: createTxStore(database), signer: cctp.mover.signer },
+          ...{ clock: systemClock, log: silentLog, metrics: silentMetrics },
+        },
+        { owner: `mover-${(serial += 1)}`, leaseMs: 2_000 },
+      ),
+    ]),
+  );
+  const moves = createFloatMoves(
+    {
+      ...{ chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, port])), transactors },
+      ...{ floats: createFloatStore(database), store: createTransferStore(database) },
+      ...{ bridges: [cctp.open({ fast: false })], clock: systemClock, log, metrics, worthUsd: () => undefined },
+    },
+    {
+      ...{ id: ID, account: cctp.account, operator: operator.address, mover: cctp.mover.address },
+      assets: [
+        {
+          on: devnet.chains.map(({ chain, usdc }) => ({
+            ...{
+              chainId: chain.id,
+              token: usdc.address,
+              keep: 0n,
+              low: LOW,
+              lot: LOT,
+              least: 1n,
+              most: null,
+            },
+          })),
+        },
+      ],
+      by: zBridgeTransports.parse({ cctp: { fast: false } }),
+      sections: devnet.chains.map(({ chain }, at) => {
+        const { domain, token, messenger, transmitter } = cctp.deployments[at] ?? expect.fail('no CCTP');
+        const own = { token, messenger, transmitter, fastSeconds: null, standardSeconds: 4 };
+        return { ...chain, cctp: own, cctpDomain: domain };
+      }),
+      ...{ mostPerDay: mostPerDay * 10n ** 18n, everyMs: 200, patienceMs: 600_000 },
+    },
+  );
+  const stop = await moves.start();
+  return { stop, metrics };
+}
+
+const ledgerOf = ({ port, usdc }: TestChain) => port.ledgerBalance(cctp.account, usdc.address);
+const besideOf = ({ port, usdc }: TestChain) => port.tokenBalance(cctp.account, usdc.address);
+const paidOn = ({ port, usdc }: TestChain) => port.tokenBalance(taker.address, usdc.address);
+
+/** The most that it would promise. */
+async function quotable({ ask }: typeof out): Promise<bigint> {
+  const answer = await bridge.venue.quote(await ask(100n * OWNED));
+  return isDecline(answer) && 'maxAmount' in answer ? (answer.maxAmount ?? 0n) : expect.fail('no decline');
+}
+
+async function paid({ accepted }: typeof out, to: TestChain, amount: bigint): Promise<void> {
+  const delivery = await accepted(bridge, amount);
+  const output = delivery.order.outputs[0] as MandateOutput;
+  await until(async () => {
+    await bridge.venue.deliver?.(delivery);
+    return to.port.fillRecord(delivery.orderId, outputHash(output));
+  });
+}
+
+async function newest() {
+  const all = await createTransferStore(db).newest(10);
+  const [transfer] = all;
+  const stage = transfer && foldTransfer(transfer.move.amount, transfer.facts).stage;
+  return { count: all.length, transfer, stage };
+}
+
+test('what cannot be moved is refused, with a reason, and nothing begins', async () => {
+  await until(async () => (await quotable(out)) === OWNED || undefined);
+  await paid(out, arc, 9_000n * WHOLE);
+  expect(await quotable(out)).toBe(1_000n * WHOLE);
+  const owner = cctp.owner.address;
+  await base.send(owner, cctp.account, accountCall.setMover(taker.address));
+  const { stop, metrics } = await startMoves(db);
+  await until(() => lines.some((line) => line.includes('No refill begins')) || undefined);
+  expect(lines.find((line) => line.includes('No refill begins'))).toMatch(
+    /float of usdc-float is low on chain2: 1000 USDC of 2000 USDC\. No refill begins: the mover of 0x.* on chain1 is 0x/,
+  );
+  expect(await metrics.text()).toMatch(/firmquote_bridge_refill_blocked\{.*chain="chain2".*\} 1\n/);
+  expect(await newest()).toMatchObject({ count: 0 });
+  await stop();
+  await base.send(owner, cctp.account, accountCall.setMover(cctp.mover.address));
+  const limited = await startMoves(db, 4_999n);
+  await until(() => lines.some((line) => line.includes('mostPerDay')) || undefined);
+  await limited.stop();
+  expect(await newest()).toMatchObject({ count: 0 });
+  expect(await quotable(back)).toBe(OWNED);
+}, 120_000);
+
+test('it refills itself; what it quotes at every step it holds, and pays', async () => {
+  const both = await Promise.all([startMoves(db), startMoves(other)]);
+  for (const { stop } of both) stops.push(stop);
+  await until(async () => (await newest()).transfer);
+  // All that the transfer leaves is promised to orders, and paid while the transfer goes on.
+  await until(async () => (await quotable(back)) === OWNED - LOT || undefined);
+  await paid(back, base, OWNED - LOT);
+  const seen = new Set<string>();
+  let passed = false;
+  await until(async () => {
+    const { stage, count } = await newest();
+    expect(count).toBe(1);
+    if (stage) seen.add(stage);
+    if (stage === 'requested' && !passed) {
+      passed = true;
+      const seconds = (await base.port.withdrawalDelay()) + 1;
+      for (const { anvil } of [base, arc]) await anvil.advance(seconds);
+    }
+    expect(await quotable(back)).toBe(0n);
+    const quotes = await quotable(out);
+    expect(quotes).toBeLessThanOrEqual(await ledgerOf(arc));
+    return stage === 'deposited' || undefined;
+  });
+  expect(seen.size).toBeGreaterThan(3);
+  const arrived = await until(async () => {
+    const now = await quotable(out);
+    return now > 1_000n * WHOLE ? now : undefined;
+  });
+  expect(arrived).toBe(1_000n * WHOLE + LOT);
+  const sums = await Promise.all(
+    [base, arc].flatMap((chain) => [ledgerOf(chain), besideOf(chain), paidOn(chain)]),
+  );
+  expect(sums).toEqual([0n, 0n, OWNED - LOT, 1_000n * WHOLE + LOT, 0n, 9_000n * WHOLE]);
+  const text = (await Promise.all(both.map(({ metrics }) => metrics.text()))).join('');
+  expect(text).toMatch(/firmquote_bridge_transfers_open\{venue="usdc-float",stage="planned"\} 0\n/);
+  expect(text).toMatch(/firmquote_bridge_transfer_age_seconds\{venue="usdc-float"\} 0\n/);
+  expect(lines).toContainEqual(
+    expect.stringMatching(
+      /^refill: 5000 USDC go from chain1 to chain2: chain2 holds 1000 USDC of 2000 USDC$/,
+    ),
+  );
+}, 300_000);
