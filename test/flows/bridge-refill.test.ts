@@ -108,7 +108,13 @@ async function startMoves(database: Database, mostPerDay = 100_000n) {
     {
       ...{ chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, port])), transactors },
       ...{ floats: createFloatStore(database), store: createTransferStore(database) },
-      ...{ bridges: [cctp.open({ fast: false })], clock: systemClock, log, metrics, worthUsd: () => undefined },
+      ...{
+        bridges: [cctp.open({ fast: false })],
+        clock: systemClock,
+        log,
+        metrics,
+        worthUsd: () => undefined,
+      },
     },
     {
       ...{ id: ID, account: cctp.account, operator: operator.address, mover: cctp.mover.address },

@@ -37,7 +37,11 @@ async function open(bridges: object[], relayers = [account(8_802).address]) {
     ...{ floats: {}, orders: {}, transfers: {}, transactions: {}, bus: {}, reference: {} },
     ...{ relayers, works: false, log: silentLog, metrics: silentMetrics },
     life: { onStop: (_: string, stop: () => unknown) => void stops.push(stop) },
-    secrets: { env: { OPERATOR_KEY: operator.privateKey, MOVER_KEY: mover.privateKey }, mounted: false, redactor: createRedactor() },
+    secrets: {
+      env: { OPERATOR_KEY: operator.privateKey, MOVER_KEY: mover.privateKey },
+      mounted: false,
+      redactor: createRedactor(),
+    },
   };
   const opened = await openBridgeVenues(
     { bridges: zBridges.parse(bridges), chains: sections.map((section) => ({ ...section, maxFeeGwei: 1 })) },

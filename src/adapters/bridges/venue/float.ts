@@ -19,7 +19,7 @@ export interface Float {
 }
 
 /** Base units that no quote, order or transfer needs; negative when they need more than there is. */
-export const freeOf = (
+export const freeOfFloat = (
   { most, held }: Pick<Float, 'most' | 'held'>,
   { promised, open, moving }: FloatUse,
 ): bigint => min(most, held - moving) - promised - open;

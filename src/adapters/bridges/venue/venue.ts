@@ -12,7 +12,7 @@ import type { Address } from '../../../domain/hex.ts';
 import type { Block, ChainPort } from '../../../ports/chain.ts';
 import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../../ports/route-venue.ts';
 import type { FloatPlace, FloatStore, OriginTimes } from '../../../ports/stores/floats.ts';
-import { type Float, type FloatKeeper, freeOf, readFloat, readGasCosts } from './float.ts';
+import { type Float, type FloatKeeper, freeOfFloat, readFloat, readGasCosts } from './float.ts';
 import { createPerBlock } from './per-block.ts';
 import { handedForUp, payoutDown, shareUp, type TransferTerms } from './price.ts';
 import type { RefillCosts } from './refill.ts';
@@ -136,7 +136,7 @@ export function createBridgeVenue(
     if (!sized || sized.outputAmount < max(to.least, 1n))
       return { declined: 'size_below_min', ...leastOf(ask, to.least, inputFor) };
     const use = await floats.use(placeOf(to), float.asOf, originTimes());
-    const free = max(freeOf(float, use), 0n);
+    const free = max(freeOfFloat(float, use), 0n);
     const room = to.most === null ? free : min(free, to.most);
     if (sized.outputAmount > room)
       return {

@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { FloatStore } from '../../../ports/stores/floats.ts';
-import { freeOf, readFloat, readGasCosts } from './float.ts';
+import { freeOfFloat, readFloat, readGasCosts } from './float.ts';
 import { keptDown } from './price.ts';
 import type { BridgeVenueOptions, FloatAsset } from './venue.ts';
 
@@ -77,7 +77,7 @@ export function createFloatWatch(
     const whole = (amount: bigint) => Number(formatUnits(amount, at.info.decimals));
     held.set(whole(max(min(float.most, float.held - use.moving), 0n)), at.labels);
     promised.set(whole(use.promised + use.open), at.labels);
-    if (lowest !== null) low.set(freeOf(float, use) < lowest ? 1 : 0, at.labels);
+    if (lowest !== null) low.set(freeOfFloat(float, use) < lowest ? 1 : 0, at.labels);
     canFill.set(float.issue === undefined ? 1 : 0, at.labels);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Promises of floats, and transfers between their places. Those of one place take turns under a lock, and read
- * orders in the same snapshot: while an order is accepted, either its promise or the order counts, never
+ * Promises of floats, and transfers between their places. Those of one place take turns under a lock, and
+ * read orders in the same snapshot: while an order is accepted, either its promise or the order counts, never
  * neither. While it is paid, either the order counts or the balance is less, because both are of one block. A
  * transfer counts until the block shows its withdrawal as requested.
  */

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { freeOf, readFloat } from '../../../adapters/bridges/venue/float.ts';
+import { freeOfFloat, readFloat } from '../../../adapters/bridges/venue/float.ts';
 import { type FloatState, planRefills, type Refill } from '../../../adapters/bridges/venue/refill-plan.ts';
 import type { FloatAsset } from '../../../adapters/bridges/venue/venue.ts';
 import { formatTokens } from '../../../domain/amount.ts';
@@ -143,7 +143,7 @@ export function createFloatMoves(
     const float = await readFloat(chain, token, head, { account, operator, keep, fillWei: 0n }, owed);
     const use = await floats.use(place, float.asOf, times());
     // What the operator may spend does not bound what the mover moves.
-    const free = freeOf({ most: float.held, held: float.held }, use);
+    const free = freeOfFloat({ most: float.held, held: float.held }, use);
     return { held: float.held, asOf: float.asOf, free, promised: use.promised };
   }
 
