@@ -39,6 +39,7 @@ import type { Signer } from '../../ports/signer.ts';
 import type { Tracer } from '../../ports/tracer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { VenueStore } from '../../ports/stores/venue-store.ts';
+import type { TransferStore } from '../../ports/stores/transfers.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
 import type { WebhookPoster } from '../../ports/stores/webhooks.ts';
 import type { KeySource } from '../config/parts.ts';
@@ -75,6 +76,7 @@ type ProcessRole = 'api' | 'worker' | 'all';
 export interface VenueGround {
   store: VenueStore;
   transactions: TxStore;
+  transfers: TransferStore;
   bus: Bus;
   queue: Queue;
   chains: readonly EvmChain[];
@@ -100,6 +102,7 @@ export async function runVenue(
       store: createVenueStore(db),
       bus: createPostgresBus(db, log.child({ part: 'bus' })),
       transactions: createTxStore(db),
+      transfers: createTransferStore(db),
     };
     await seed(made.store, config, log);
     life.onStop('event bus', () => made.bus.close());
@@ -135,12 +138,8 @@ export async function runVenue(
       (await Promise.all(relayerKeys.map((key) => addressOfKey(key, { log, secrets }))));
     const bridges = await openBridgeVenues(config, {
       ...{ chains, bus: ground.bus, orders: ground.store, transactions: ground.transactions, reference },
-      ...{
-        floats: createFloatStore(db),
-        transfers: createTransferStore(db),
-        relayers: relayerAddresses,
-        works: role !== 'api',
-      },
+      ...{ floats: createFloatStore(db), transfers: ground.transfers },
+      ...{ relayers: relayerAddresses, works: role !== 'api' },
       ...{ life, log, metrics, secrets },
     });
     const parts: Parts = {

@@ -27,6 +27,8 @@ export interface OwedOutput {
 /** A block of the place's chain at which its balance was read: that balance has paid these and no others. */
 export interface FloatBlock {
   number: bigint;
+  /** Base units that are requested for withdrawal in the block, and not in the balance that was read. */
+  requested: bigint;
   paid: readonly Pick<OwedOutput, 'orderId' | 'index'>[];
 }
 

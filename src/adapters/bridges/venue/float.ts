@@ -83,7 +83,7 @@ export async function readFloat(
   return {
     most: max(spendable, 0n),
     held: max(held, 0n),
-    asOf: { number: at, paid },
+    asOf: { number: at, requested: pending.amount, paid },
     ...(!acts && { issue: `${operator} is no operator of the float ${account} on ${slug}` }),
     ...(gas < fillWei * FILLS_AHEAD && {
       issue: `${operator} cannot pay for the gas of ${FILLS_AHEAD} fills on ${slug}`,

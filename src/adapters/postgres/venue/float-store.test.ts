@@ -26,7 +26,7 @@ import { createVenueStore } from './venue-store.ts';
 const [ORIGIN, DEST] = [31_001, 31_002];
 const TOKEN: Address = `0x${'70'.repeat(20)}`;
 const TAKER: Address = `0x${'7a'.repeat(20)}`;
-const BLOCK: FloatBlock = { number: 9n, paid: [] };
+const BLOCK: FloatBlock = { number: 9n, requested: 0n, paid: [] };
 
 let postgres: TestPostgres;
 let db: Database;
@@ -68,6 +68,7 @@ const promiseOf = (place: FloatPlace, change: Partial<FloatPromise> = {}): Float
 });
 const paidIn = (number: bigint, ...orders: OrderRecord[]): FloatBlock => ({
   number,
+  requested: 0n,
   paid: orders.map(({ orderId }) => ({ orderId, index: 0 })),
 });
 const at = (now: number) => new Map([[ORIGIN, now]]);
@@ -230,8 +231,8 @@ describe('a transfer to another chain', () => {
     fact: Parameters<ReturnType<typeof createTransferStore>['append']>[2],
     final = false,
   ) => expect(await createTransferStore(db).append(id, await lastFact(id), fact, { final })).toBe(true);
-  const movingIn = async (place: FloatPlace, number: bigint) =>
-    (await floats[1].use(place, { number, paid: [] }, at(50))).moving;
+  const movingIn = async (place: FloatPlace, number: bigint, requested = 0n) =>
+    (await floats[1].use(place, { number, requested, paid: [] }, at(50))).moving;
 
   test('takes only what no quote, order, `low` or other transfer needs, and no quote takes it', async () => {
     const place = newPlace();
@@ -257,6 +258,8 @@ describe('a transfer to another chain', () => {
     const wanted = transferOf(place, 60n);
     expect(await floats[0].transfer(wanted, at(50))).toBe('added');
     expect(await movingIn(place, 9n)).toBe(60n);
+    // Mined, and no fact yet.
+    expect([await movingIn(place, 9n, 60n), await movingIn(place, 9n, 59n)]).toEqual([0n, 60n]);
     await note(wanted, { kind: 'requested', amount: 60n, blockNumber: 10n, ...inBlock });
     expect([await movingIn(place, 9n), await movingIn(place, 10n)]).toEqual([60n, 0n]);
     await note(wanted, { kind: 'lapsed' });

@@ -50,6 +50,10 @@ const OWED = {
   text: `select o.order_id, o.message, (part.n - 1)::int as index from ${outputsOf('$3')} and ${IS_OPEN}`,
 };
 
+/**
+ * A transfer whose amount is what the block shows as requested is that request: one transfer of a place is
+ * open at a time, and none begins while people have requested something.
+ */
 const USE = {
   name: 'float-use',
   text: `select
@@ -63,7 +67,7 @@ const USE = {
         and exists (select from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' = 'filled' and (f.fact ->> 'outputIndex')::bigint = part.n - 1 and (f.fact -> 'evidence' ->> 'blockNumber')::numeric > $7)
     ) as unseen,
     (select coalesce(sum(t.amount), 0)::text
-      from transfer t where t.account = $11 and t.from_chain_id = $2 and t.from_token = $12 and (not t.final or t.created_at_ms > $10)
+      from transfer t where t.account = $11 and t.from_chain_id = $2 and t.from_token = $12 and t.amount <> $13 and (not t.final or t.created_at_ms > $10)
         and not exists (select from transfer_fact f where f.transfer_id = t.id and f.fact ->> 'kind' = 'requested' and (f.fact ->> 'blockNumber')::numeric <= $7
           and not exists (select from transfer_fact l where l.transfer_id = t.id and l.n > f.n and l.fact ->> 'kind' = 'lapsed'))
     ) as moving`,
@@ -228,7 +232,7 @@ async function groupsOf(
 async function useOf(
   session: Queryable,
   place: FloatPlace,
-  { number, paid }: FloatBlock,
+  { number, requested, paid }: FloatBlock,
   now: OriginTimes,
 ): Promise<FloatUse> {
   const [row] = await session.query<Record<'promised' | 'open' | 'unseen' | 'moving', string>>(USE, [
@@ -241,6 +245,7 @@ async function useOf(
     Date.now() - LONGEST_LAG_MS,
     place.account,
     place.token,
+    requested.toString(),
   ]);
   const { promised = 0, open = 0, unseen = 0, moving = 0 } = row ?? {};
   return { promised: BigInt(promised), open: BigInt(open) + BigInt(unseen), moving: BigInt(moving) };

@@ -55,7 +55,7 @@ interface FloatMovesOptions {
   patienceMs: number;
 }
 
-interface State extends FloatState {
+interface State extends FloatState, Pick<Look, 'isRequested'> {
   info: TokenInfo;
   chain: ChainPort;
 }
@@ -66,6 +66,8 @@ interface Look {
   asOf: FloatBlock;
   free: bigint;
   promised: bigint;
+  /** A withdrawal is requested and has not lapsed. */
+  isRequested: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -144,7 +146,10 @@ export function createFloatMoves(
     const use = await floats.use(place, float.asOf, times());
     // What the operator may spend does not bound what the mover moves.
     const free = freeOfFloat({ most: float.held, held: float.held }, use);
-    return { held: float.held, asOf: float.asOf, free, promised: use.promised };
+    const isRequested =
+      float.asOf.requested > 0n &&
+      (await chain.pendingWithdrawal(account, token, head.number)).lapsesAt >= head.timestamp;
+    return { held: float.held, asOf: float.asOf, free, promised: use.promised, isRequested };
   }
 
   async function add(transfer: StoredTransfer): Promise<boolean> {
@@ -152,7 +157,7 @@ export function createFloatMoves(
     const on = assets.find((each) => each.on.some((at) => isAt(at, from)))?.on ?? [];
     const place = on.find((at) => isAt(at, from));
     const seen = place && (await look(place));
-    if (!place || !seen) return false;
+    if (!place || !seen || seen.isRequested) return false;
     const answer = await floats.transfer(
       {
         ...{ venueId: id, account, chainId: place.chainId, token: place.token, transfer },
@@ -187,14 +192,16 @@ export function createFloatMoves(
     const info = tokenAt(place.chainId, place.token);
     const seen = await look(place);
     if (!chain || !info || !seen) return undefined;
-    const { free, promised } = seen;
+    const { free, promised, isRequested } = seen;
     return {
-      ...{ ...place, info, chain, free, owned: free + promised, decimals: info.decimals },
+      ...{ ...place, info, chain, isRequested, free, owned: free + promised, decimals: info.decimals },
       fixed: await fixedAt(chain),
     };
   }
 
   async function refill({ to, from, amount }: Refill<State>): Promise<string | undefined> {
+    if (from.isRequested)
+      return `people have requested a withdrawal on ${from.chain.chain.slug}. The refill begins after it`;
     const wanted = { token: from.info, amount };
     const ids = new Set([from.chainId, to.chainId]);
     const sections = options.sections.filter((section) => ids.has(section.id));
