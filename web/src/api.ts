@@ -1,6 +1,8 @@
 /** Calls of the LP's admin API through the console's session. Types come from the server's own. */
 
 import type { PricingPage } from '../../src/apps/lp/pricing/routes.ts';
+import type { PlanView } from '../../src/apps/lp/transfers/plans.ts';
+import type { TransferHistory } from '../../src/apps/lp/transfers/view.ts';
 import type { ReloadPreview } from '../../src/apps/lp/reload.ts';
 import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
 import type { LpNode, LpStatus } from '../../src/lp/node/interface.ts';
@@ -35,6 +37,8 @@ export interface Answers {
   '/pricing': Json<PricingPage>;
   '/audit': { entries: AuditEntry[] };
   '/pnl': Json<Awaited<ReturnType<Accounts['profit']>>>;
+  '/transfers': Json<TransferHistory>;
+  '/transfers/plan': { plans: PlanView[] };
   '/explain': { explanations: Json<Awaited<ReturnType<Accounts['explain']>>> };
 }
 
@@ -86,7 +90,7 @@ async function call<T>(method: string, path: string, body?: string): Promise<T> 
 export const read = <Path extends keyof Answers>(path: Path, rest = ''): Promise<Answers[Path]> =>
   call('GET', `/api${path}${rest}`);
 
-export const act = (path: string, command: { note?: string; pair?: string; chain?: string } = {}) =>
+export const act = (path: string, command: Readonly<Record<string, string>> = {}) =>
   call('POST', `/api${path}`, JSON.stringify({ by: 'console', ...command }));
 
 export const change = (path: '/pricing/preview' | '/pricing/apply', wanted: object) =>

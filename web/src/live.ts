@@ -8,10 +8,14 @@ const EVERY_MS = 2_000;
 /** Three reads that did not come: from here on a figure is shown as old. */
 const OLD_MS = 7_000;
 
-export function useLive<Path extends keyof Answers>(path: Path, { rest = '', everyMs = EVERY_MS } = {}) {
+export function useLive<Path extends keyof Answers>(
+  path: Path,
+  { rest = '', everyMs = EVERY_MS, enabled = true } = {},
+) {
   const { data, error, dataUpdatedAt } = useQuery({
     queryKey: [path, rest],
     queryFn: () => read(path, rest),
+    enabled,
     refetchInterval: everyMs,
     refetchIntervalInBackground: false,
   });

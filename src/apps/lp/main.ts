@@ -205,9 +205,9 @@ export async function runLp(
       ...{ chains, transactions, node, brake, audit: operatorLog, life, log, metrics, secrets },
       store: transferStore,
     });
-    await transfers?.restore();
+    await transfers.restore();
     await node.start();
-    await transfers?.start();
+    await transfers.start();
     life.onStop('audit log', () => operatorLog.note('process', 'stop'));
     reload = () => reloader.reload('SIGHUP');
     const retaining = startRetention(
@@ -228,7 +228,7 @@ export async function runLp(
       ...bookRoutes(node, operatorLog),
       ...pricingRoutes({ reloader, history, file }),
       shadowRoute(node),
-      ...(transfers?.routes ?? []),
+      ...transfers.routes,
     ];
     const admin = await startOps({
       host: '127.0.0.1',

@@ -23,6 +23,8 @@ interface Options {
   fast?: boolean;
   /** More of the section `lp`. */
   lp?: object;
+  /** More of the section `admin`. */
+  admin?: object;
 }
 
 const OWNED = [50_000n, 50_000n] as const;
@@ -35,6 +37,7 @@ export async function startMovingLp({
   transfers,
   fast = false,
   lp: more,
+  admin,
 }: Options) {
   let cctp: TestCctp | undefined;
   const world: World = await startWorld({
@@ -71,6 +74,7 @@ export async function startMovingLp({
       keys: { ...(config['keys'] as object), mover: { env: 'MOVER', development: true } },
       bridges: { cctp: { attestationUrl: service.url, allowPrivate: true, fast, timeoutMs: 1_000 } },
       transfers: { everyMs: 200, ...transfers },
+      admin: { ...(config['admin'] as object), ...admin },
       networks: networks.map((network, at) => {
         const { domain, token, messenger, transmitter } = deployments[at] as (typeof deployments)[number];
         return {

@@ -5,6 +5,7 @@ import { age, number, short, tokens } from '../format.ts';
 import { useLive } from '../live.ts';
 import { Grid } from '../parts/grid.tsx';
 import { Section } from '../parts/section.tsx';
+import { TransferSections } from './transfers.tsx';
 
 /** Positions are in 1e-18 of a whole token, whatever the token's decimals. */
 const ATTO = 18;
@@ -90,35 +91,7 @@ export function InventoryPage() {
           ]}
         />
       </Section>
-      <Section
-        title="Worth moving"
-        live={live}
-        note="Moves that cost less than a day of what draining costs."
-      >
-        <Grid
-          label="Moves"
-          rows={data?.rebalancing ?? []}
-          keyOf={({ asset, from, to }) => `${asset} ${from} ${to}`}
-          empty="Nothing is worth moving."
-          columns={[
-            { name: 'Asset', show: ({ asset }) => asset, value: ({ asset }) => asset },
-            { name: 'From', show: ({ from }) => from, value: ({ from }) => from },
-            { name: 'To', show: ({ to }) => to, value: ({ to }) => to },
-            {
-              name: 'Amount',
-              end: true,
-              show: ({ amount: of }) => tokens(of, ATTO),
-              value: ({ amount: of }) => Number(of),
-            },
-            {
-              name: 'Cost',
-              end: true,
-              show: ({ cost }) => tokens(cost, ATTO),
-              value: ({ cost }) => Number(cost),
-            },
-          ]}
-        />
-      </Section>
+      <TransferSections advice={<Advice live={live} />} />
       <Section title="Owed to us" live={live}>
         <Grid
           label="Receivables"
@@ -142,5 +115,36 @@ export function InventoryPage() {
         />
       </Section>
     </>
+  );
+}
+
+/** What is worth moving while transfers are off. */
+function Advice({ live }: { live: ReturnType<typeof useLive<'/inventory'>> }) {
+  return (
+    <Section title="Worth moving" live={live} note="Moves that cost less than a day of what draining costs.">
+      <Grid
+        label="Moves"
+        rows={live.data?.rebalancing ?? []}
+        keyOf={({ asset, from, to }) => `${asset} ${from} ${to}`}
+        empty="Nothing is worth moving."
+        columns={[
+          { name: 'Asset', show: ({ asset }) => asset, value: ({ asset }) => asset },
+          { name: 'From', show: ({ from }) => from, value: ({ from }) => from },
+          { name: 'To', show: ({ to }) => to, value: ({ to }) => to },
+          {
+            name: 'Amount',
+            end: true,
+            show: ({ amount: of }) => tokens(of, ATTO),
+            value: ({ amount: of }) => Number(of),
+          },
+          {
+            name: 'Cost',
+            end: true,
+            show: ({ cost }) => tokens(cost, ATTO),
+            value: ({ cost }) => Number(cost),
+          },
+        ]}
+      />
+    </Section>
   );
 }

@@ -2,7 +2,7 @@
 
 import { AlertDialog, Button, Callout, Flex, Text, TextField } from '@radix-ui/themes';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { act, type Role } from '../api.ts';
 
 export function Confirm({
@@ -13,14 +13,20 @@ export function Confirm({
   command = {},
   role,
   color,
+  needsReason = false,
+  children,
 }: {
   label: string;
   title: string;
   says: string;
   path: string;
-  command?: { pair?: string; chain?: string };
+  command?: Readonly<Record<string, string>>;
   role: Role;
   color?: 'red' | 'green';
+  /** Whether the server refuses the act without one. */
+  needsReason?: boolean;
+  /** Fields. */
+  children?: ReactNode;
 }) {
   const [open, setOpen] = useState(false);
   const [note, setNote] = useState('');
@@ -50,6 +56,7 @@ export function Confirm({
       <AlertDialog.Content maxWidth="480px">
         <AlertDialog.Title>{title}</AlertDialog.Title>
         <AlertDialog.Description size="2">{says}</AlertDialog.Description>
+        {children}
         <Text as="label" size="2" mt="3">
           Reason, for the audit log
           <TextField.Root mt="1" value={note} onChange={(event) => setNote(event.target.value)} />
@@ -68,6 +75,7 @@ export function Confirm({
           <Button
             className="rt-high-contrast"
             loading={send.isPending}
+            disabled={needsReason && note.trim() === ''}
             {...(color === undefined ? {} : { color })}
             onClick={() => send.mutate()}
           >

@@ -1,7 +1,7 @@
 /** `firmquote lp rebalance`: what is worth moving between chains, and the transfers that move it. */
 
 import type { PlanView } from '../../lp/transfers/plans.ts';
-import type { TransferView } from '../../lp/transfers/transfers.ts';
+import type { TransferHistory, TransferView } from '../../lp/transfers/view.ts';
 import { printLines, table } from '../table.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 
@@ -50,9 +50,8 @@ export async function beginTransfer({
 
 export async function showRebalancing(options: AdminClientOptions, which: 'open' | 'all'): Promise<void> {
   const client = await openAdminClient(options);
-  const { transfers: newest } = await client.get<{ transfers: TransferView[] }>('/transfers?limit=200');
-  const isOver = ({ stage }: TransferView) => stage === 'deposited' || stage === 'abandoned';
-  const transfers = which === 'all' ? newest : newest.filter((transfer) => !isOver(transfer));
+  const { transfers: newest } = await client.get<TransferHistory>('/transfers?limit=200');
+  const transfers = which === 'all' ? newest : newest.filter(({ isOver }) => !isOver);
   if (options.json) return console.log(JSON.stringify({ transfers }));
   if (transfers.length === 0)
     return console.log(which === 'all' ? 'No transfer has begun yet.' : 'No transfer is under way.');

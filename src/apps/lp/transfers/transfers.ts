@@ -7,15 +7,13 @@ import { randomUUID } from 'node:crypto';
 import type { EvmChain } from '../../../adapters/evm/chain/chain.ts';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
-import { formatUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { LpNode } from '../../../lp/node/interface.ts';
-import type { BridgeMove } from '../../../ports/bridge.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { StoredTransfer, TransferStore } from '../../../ports/stores/transfers.ts';
 import type { TxStore } from '../../../ports/stores/tx-store.ts';
-import { foldTransfer, placeOfTransfer, type TransferStage } from '../../../settlement/transfer.ts';
+import { foldTransfer, type TransferStage } from '../../../settlement/transfer.ts';
 import { createTransfers } from '../../../transfers/executor.ts';
 import { badRequest } from '../../bad-request.ts';
 import { openBridges } from '../../bridges.ts';
@@ -29,10 +27,9 @@ import type { LpAppConfig } from '../config.ts';
 import type { OperatorLog } from '../operator-log.ts';
 import { createMoves, writtenAmount } from './moves.ts';
 import { AUTOMATIC, createPlans } from './plans.ts';
-import { holdOpenTransfers } from './switched-off.ts';
+import { switchedOff } from './switched-off.ts';
+import { historyRoute, transferView } from './view.ts';
 
-/** Of the history, in one answer. */
-const NEWEST = 500;
 const OPEN_STAGES: readonly TransferStage[] = [
   'planned',
   'requested',
@@ -64,36 +61,15 @@ export interface ExecutedRebalancing {
   start(): Promise<void>;
 }
 
-/** Amounts are whole tokens. */
-export interface TransferView extends Pick<
-  StoredTransfer,
-  'id' | 'bridge' | 'reason' | 'createdAtMs' | 'facts' | 'estimate'
-> {
-  stage: TransferStage;
-  asset: string;
-  from: string;
-  to: string;
-  planned: string;
-  /** Where it is now. */
-  amount: string;
-  waits: { detail: string; sinceMs: number } | null;
-}
-
-/**
- * undefined: transfers are off, and open ones stand still. Throws `RequestError` where key, accounts and
- * bridges do not fit.
- */
+/** With transfers off, open ones stand still. Throws `RequestError` where key, accounts and bridges do not fit. */
 export async function openTransfers(
   config: LpAppConfig,
   { chains, store, transactions, node, brake, audit, life, log, metrics, secrets }: Ground,
-): Promise<ExecutedRebalancing | undefined> {
+): Promise<ExecutedRebalancing> {
   const { mode, mostUsd, mostUsdPerDay, everyMs, patienceSeconds } = config.transfers;
   const { mover } = config.keys;
   const moves = createMoves({ chains, node }, config.lp);
-  if (mode === 'off' || mover === null) {
-    await holdOpenTransfers({ store, node, moves, log });
-    return undefined;
-  }
+  if (mode === 'off' || mover === null) return switchedOff({ store, node, moves, log });
   const signer = await openSigner(mover, { life, log, metrics, secrets });
   const senders = createTransactors(config.networks, chains, {
     ...{ signers: [signer], store: transactions, log, metrics },
@@ -173,28 +149,11 @@ export async function openTransfers(
     return systemClock.nowMs() - Math.max(waiting.sinceMs, ripeMs) > patienceSeconds * 1_000;
   }
 
-  const shown = (transfer: StoredTransfer): TransferView => {
-    const { id, bridge, move, reason, createdAtMs, estimate, facts } = transfer;
-    const state = foldTransfer(move.amount, facts);
-    const token = moves.tokenAt(move.from);
-    const decimalsOf = (place: BridgeMove['from']) => moves.tokenAt(place)?.decimals ?? 0;
-    return {
-      ...{ id, bridge, reason, createdAtMs, stage: state.stage, facts },
-      asset: token?.symbol ?? move.from.token,
-      from: moves.slugOf(move.from.chainId),
-      to: moves.slugOf(move.to.chainId),
-      planned: formatUnits(move.amount, decimalsOf(move.from)),
-      amount: formatUnits(state.amount, decimalsOf(placeOfTransfer(move, state))),
-      estimate,
-      waits: transfers.waits().get(id) ?? null,
-    };
-  };
+  const shown = (transfer: StoredTransfer) =>
+    transferView(transfer, { moves, waits: transfers.waits().get(transfer.id) });
 
   const routes: OpsRoute[] = [
-    getRoute('/transfers', async ({ query }) => {
-      const limit = Math.min(NEWEST, Math.max(1, Number(query.get('limit') ?? 50) || 50));
-      return { transfers: (await store.newest(limit)).map(shown) };
-    }),
+    historyRoute(mode, { store, shown }),
     getRoute('/transfers/plan', async () => ({ plans: (await alone(plans)).map(({ view }) => view) })),
     {
       method: 'POST',
