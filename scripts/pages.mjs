@@ -14,8 +14,8 @@ const sources = [
   'web/operator.html',
   'web/vite.config.ts',
 ].concat(
-  // The workspace's console has the client in it.
-  ['web/src', 'src/client', 'src/domain', 'src/protocol'].flatMap((folder) =>
+  // The workspace's console has the client in it, that of the LP its CSV of profit.
+  ['web/src', 'src/client', 'src/domain', 'src/protocol', 'src/lp/accounting'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((file) => `${folder}/${file}`),
   ),
 );

@@ -14,6 +14,7 @@ import { PROGRAM } from '../support/build.ts';
 import { faultsOfAccess, openBrowser } from '../support/browser.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
+import { firmquote } from '../support/command.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
@@ -67,6 +68,9 @@ beforeAll(async () => {
   });
   await patiently(() => client.taker.quote(body('500000000')).catch(() => undefined));
   await client.taker.quote(body('1')).catch(() => undefined);
+  // A trade, for the page Profit.
+  const id = await client.insist(await client.prepare({ usdc: 500n }), 'console');
+  await client.ended(id ?? '');
 }, 300_000);
 afterAll(async () => {
   await browser?.close();
@@ -81,7 +85,8 @@ async function open(screen: keyof typeof SCREENS, token?: string) {
   const faults: string[] = [];
   page.on('request', (each) => {
     const asked = new URL(each.url());
-    if (asked.protocol !== 'data:' && asked.origin !== url) faults.push(`asked ${asked.href}`);
+    if (!['data:', 'blob:'].includes(asked.protocol) && asked.origin !== url)
+      faults.push(`asked ${asked.href}`);
   });
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => {
@@ -181,6 +186,41 @@ test('a request opens with every term of its price, or with why it was declined'
     .waitFor();
   await context.close();
 });
+
+test.each([
+  ['pair', 'WETH-USDC,1,'],
+  ['trade', 'WETH-USDC,'],
+])(
+  'the profit by %s is saved as the CSV that the command prints for the same window',
+  { timeout: 120_000 },
+  async (by, booked) => {
+    const [alpha] = world.lps;
+    const words = ['--since', 'all', '--by', by, '--format', 'csv', '--admin', alpha?.adminUrl ?? ''];
+    const printed = () => firmquote(['lp', 'pnl', ...words]).then(({ stdout }) => stdout);
+    await patiently(async () => ((await printed()).includes(booked) ? true : undefined));
+    const { page, context, faults } = await open('light', tokens.viewer);
+    await visit(page, 'Profit');
+    await page.getByRole('radio', { name: 'all' }).click();
+    await page.getByRole('radio', { name: by }).click();
+    await page.getByText('Fees of bridges').waitFor();
+    for (const label of await page.getByText(/^Mark-out after/).allInnerTexts())
+      expect(label).toMatch(/^Mark-out after \d+ s$/);
+    // A mark-out may become known between the two.
+    await patiently(async () => {
+      const before = await printed();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(`profit-${by}-all.csv`);
+      const saved = await new Response((await download.createReadStream()) as never).text();
+      return saved === before ? true : undefined;
+    });
+    expect(await faultsOfAccess(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
 
 describe('who may do what', () => {
   let viewer: BrowserContext;

@@ -1,13 +1,19 @@
 /** What was earned: totals, and rows by pair, corridor, taker or trade, in a window of time. */
 
-import { DataList, Flex, SegmentedControl, Text } from '@radix-ui/themes';
+import { Button, Callout, DataList, Flex, SegmentedControl, Text } from '@radix-ui/themes';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { profitCsv } from '../../../src/lp/accounting/profit-csv.ts';
+import { read } from '../api.ts';
 import { micros, number, short } from '../format.ts';
 import { useLive } from '../live.ts';
+import { download } from '../parts/download.ts';
 import { Grid } from '../parts/grid.tsx';
 import { Section } from '../parts/section.tsx';
 
 const WINDOWS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, all: 0 } as const;
+/** As many as one answer has: more trades than a table is read for, and a file may hold them. */
+const MOST_ROWS = 10_000;
 const KEYS = ['pair', 'corridor', 'taker', 'trade'] as const;
 const NAMES = { pair: 'Pair', corridor: 'Corridor', taker: 'Taker', trade: 'Trade' } as const;
 const TOTALS: Readonly<Record<string, string>> = {
@@ -15,6 +21,8 @@ const TOTALS: Readonly<Record<string, string>> = {
   fees: 'Fees of the venue',
   gas: 'Gas',
   lost: 'Lost',
+  bridgeFees: 'Fees of bridges',
+  transferGas: 'Gas of transfers',
   realised: 'Positions, realised',
   unrealised: 'Positions, unrealised',
   total: 'Total',
@@ -27,7 +35,23 @@ export function ProfitPage() {
   const [by, setBy] = useState<(typeof KEYS)[number]>('pair');
   // Rounded to a minute, so that the question stays the same between two reads.
   const since = WINDOWS[window] === 0 ? 0 : Math.floor((Date.now() - WINDOWS[window]) / 60_000) * 60_000;
-  const live = useLive('/pnl', { rest: `?by=${by}&sinceMs=${since}`, everyMs: 5_000 });
+  const wanted = `?by=${by}&sinceMs=${since}`;
+  const live = useLive('/pnl', { rest: wanted, everyMs: 5_000 });
+  const exported = useMutation({
+    mutationFn: () => read('/pnl', `${wanted}&limit=${MOST_ROWS}`),
+    onSuccess: (profit) =>
+      download(
+        `profit-${by}-${window}.csv`,
+        new Blob(
+          [
+            profitCsv(profit)
+              .map((line) => `${line}\n`)
+              .join(''),
+          ],
+          { type: 'text/csv' },
+        ),
+      ),
+  });
   const { data } = live;
   type Row = NonNullable<typeof data>['rows'][number];
   const dollars = (name: string, of: (row: Row) => string | undefined) => ({
@@ -70,9 +94,23 @@ export function ProfitPage() {
               </SegmentedControl.Item>
             ))}
           </SegmentedControl.Root>
+          <Button
+            size="1"
+            variant="soft"
+            className="rt-high-contrast"
+            loading={exported.isPending}
+            onClick={() => exported.mutate()}
+          >
+            Export CSV
+          </Button>
         </Flex>
       }
     >
+      {exported.error !== null && (
+        <Callout.Root color="red" size="1" mb="2" role="alert">
+          <Callout.Text>{exported.error.message}</Callout.Text>
+        </Callout.Root>
+      )}
       {data && (
         <Flex direction="column" gap="4">
           <DataList.Root size="2" orientation={{ initial: 'vertical', sm: 'horizontal' }}>
@@ -103,8 +141,11 @@ export function ProfitPage() {
                 value: ({ trades }) => trades,
               },
               dollars('Volume', ({ volumeMicros }) => volumeMicros),
-              dollars('Spread', ({ grossMicros }) => grossMicros),
+              dollars('Gross', ({ grossMicros }) => grossMicros),
               dollars('Fees', ({ feesMicros }) => feesMicros),
+              dollars('Spread', ({ grossMicros, feesMicros }) =>
+                String(BigInt(grossMicros) - BigInt(feesMicros)),
+              ),
               dollars('Gas', ({ gasMicros }) => gasMicros),
               dollars('Lost', ({ lostMicros }) => lostMicros),
               ...Object.keys(data.totals)

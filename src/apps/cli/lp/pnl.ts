@@ -1,27 +1,18 @@
 /** `firmquote lp pnl`: profit, and what rebalancing cost, as a table, CSV or JSON. */
 
-import { formatUnits } from '../../../domain/amount.ts';
-import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
-import type { TradeView } from '../../../lp/accounting/trade-view.ts';
+import {
+  costOf,
+  figures,
+  FIGURES,
+  isIdle,
+  profitCsv,
+  type RebalancingCosts,
+  type BookedRow,
+} from '../../../lp/accounting/profit-csv.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, shortUnits, table, usdText } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 import { minutes, showTransfers } from './transfer-costs.ts';
-
-interface Row {
-  key: string;
-  trades: number;
-  volumeMicros: string;
-  grossMicros: string;
-  feesMicros: string;
-  gasMicros: string;
-  lostMicros: string;
-  realisedMicros: string;
-  markMicros: Record<string, string>;
-  late: number;
-  /** With --by trade. */
-  trade?: TradeView;
-}
 
 interface Position {
   asset: string;
@@ -34,37 +25,16 @@ interface Position {
   ownerMicros: string;
 }
 
-interface Rebalancing {
-  transfers: number;
-  movedMicros: string;
-  underWayMs: number;
-  feesMicros: string;
-  gasMicros: string;
-}
-
 interface Profit {
   sinceMs: number;
   untilMs: number | null;
   timedFromMs: number | null;
   by: string;
-  rows: Row[];
+  rows: BookedRow[];
   totals: Record<string, string>;
-  transfers: Rebalancing;
+  transfers: RebalancingCosts;
   positions: Position[];
 }
-
-const FIGURES = [
-  'trades',
-  'volume',
-  'gross',
-  'fees',
-  'spread',
-  'gas',
-  'lost',
-  'mark 1s',
-  'mark 10s',
-  'mark 60s',
-] as const;
 
 export async function showProfit({
   since,
@@ -86,7 +56,7 @@ export async function showProfit({
   if (by === 'transfer') return showTransfers(client, { window, limit, format, json: options.json === true });
   const profit = await client.get<Profit>(`/pnl?by=${by}&${window}&limit=${encodeURIComponent(limit)}`);
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
-  printLines(format === 'csv' ? csv(profit) : tables(profit));
+  printLines(format === 'csv' ? profitCsv(profit) : tables(profit));
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -103,27 +73,6 @@ export function timeOf(text: string, nowMs: number): number {
     throw badRequest(`"${text}" is not a time span or date. Use 24h, 7d, all, or 2026-01-31.`);
   return date;
 }
-
-const figures = ({
-  trades,
-  volumeMicros,
-  grossMicros,
-  feesMicros,
-  gasMicros,
-  lostMicros,
-  markMicros,
-}: Row): (bigint | null)[] =>
-  [
-    trades,
-    volumeMicros,
-    grossMicros,
-    feesMicros,
-    BigInt(grossMicros) - BigInt(feesMicros),
-    gasMicros,
-    lostMicros,
-    // A mark that is not due is none, not zero.
-    ...[1, 10, 60].map((horizon) => markMicros[horizon] ?? null),
-  ].map((figure) => (figure === null ? null : BigInt(figure)));
 
 function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, transfers, positions }: Profit): string[] {
   const cells = rows.map((row) => [
@@ -191,59 +140,13 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, transfers, po
   ];
 }
 
-const costOf = ({ feesMicros, gasMicros }: Rebalancing): bigint => BigInt(feesMicros) + BigInt(gasMicros);
-const isIdle = (all: Rebalancing): boolean => all.transfers === 0 && costOf(all) === 0n;
-
-function rebalancingLine({ transfers, movedMicros, underWayMs, feesMicros, gasMicros }: Rebalancing): string {
+function rebalancingLine({
+  transfers,
+  movedMicros,
+  underWayMs,
+  feesMicros,
+  gasMicros,
+}: RebalancingCosts): string {
   const each = transfers === 0 ? '' : `, ${minutes(underWayMs / transfers)} under way on average`;
   return `rebalancing: ${transfers} transfers of ${usdText(BigInt(movedMicros))} ended${each}; bridges kept ${usdText(BigInt(feesMicros))}, gas ${usdText(BigInt(gasMicros))}`;
 }
-
-const TRADE_COLUMNS: readonly (readonly [string, (trade: TradeView) => CsvCell])[] = [
-  ['time', ({ acceptedAtMs }) => iso(acceptedAtMs)],
-  ['pair', ({ pair }) => pair],
-  ['corridor', ({ corridor }) => corridor],
-  ['side', ({ side }) => side],
-  ['stage', ({ stage }) => stage],
-  ['taker', ({ taker }) => taker],
-  ['quantity', ({ quantity }) => quantity],
-  ['base', ({ base }) => base],
-  ['price', ({ price }) => price],
-  ['quote', ({ quote }) => quote],
-  ['fee', ({ fee }) => fee],
-  ['fee_token', ({ feeToken }) => feeToken],
-];
-
-/** The last row, `rebalancing`, has what transfers moved and cost in the columns of trades. */
-function csv({ by, rows, transfers }: Profit): string[] {
-  const columns = by === 'trade' ? TRADE_COLUMNS : [];
-  const names = FIGURES.map((name) => name.replace(' ', '_'));
-  return [
-    csvLineOf([by, ...columns.map(([name]) => name), ...names, 'realised', 'late']),
-    ...rows.map((row) =>
-      csvLineOf([
-        row.key,
-        ...columns.map(([, cell]) => row.trade && cell(row.trade)),
-        ...figures(row).map((figure, at) =>
-          figure === null ? null : at === 0 ? figure.toString() : formatUnits(figure, 6),
-        ),
-        formatUnits(BigInt(row.realisedMicros), 6),
-        row.late,
-      ]),
-    ),
-    ...(isIdle(transfers)
-      ? []
-      : [
-          csvLineOf([
-            'rebalancing',
-            ...columns.map(() => null),
-            transfers.transfers,
-            ...[transfers.movedMicros, 0, transfers.feesMicros, -BigInt(transfers.feesMicros)].map(whole),
-            ...[transfers.gasMicros, 0].map(whole),
-            ...[null, null, null, null, null],
-          ]),
-        ]),
-  ];
-}
-
-const whole = (micros: string | bigint | number): string => formatUnits(BigInt(micros), 6);

@@ -5,6 +5,7 @@ import { keepPreviousData, useMutation, useQueries, useQuery } from '@tanstack/r
 import { useCallback, useState } from 'react';
 import type { TradeItem } from '../../../../src/protocol/api/trades.ts';
 import { dateTime, number, short } from '../../format.ts';
+import { download } from '../../parts/download.ts';
 import { Section } from '../../parts/section.tsx';
 import { RowsTable, type Sorted } from '../../parts/table.tsx';
 import { type Access, type Daily, exportTrades, readDaily, readSetup, readTrades } from '../api.ts';
@@ -72,13 +73,9 @@ function History({ access }: { access: Access }) {
     return items?.[index % PAGE];
   };
 
-  const download = useMutation({
+  const exported = useMutation({
     mutationFn: () => exportTrades(access, filter),
-    onSuccess(blob) {
-      const url = URL.createObjectURL(blob);
-      Object.assign(document.createElement('a'), { href: url, download: 'trades.csv' }).click();
-      URL.revokeObjectURL(url);
-    },
+    onSuccess: (blob) => download('trades.csv', blob),
   });
   const change = (name: keyof typeof ANY) => (value: string) => setFields({ ...fields, [name]: value });
   const text = (name: keyof typeof ANY, label: string, type: 'text' | 'number' | 'date' = 'text') => (
@@ -106,8 +103,8 @@ function History({ access }: { access: Access }) {
           <Button
             variant="soft"
             className="rt-high-contrast"
-            loading={download.isPending}
-            onClick={() => download.mutate()}
+            loading={exported.isPending}
+            onClick={() => exported.mutate()}
           >
             Export CSV
           </Button>
@@ -131,9 +128,9 @@ function History({ access }: { access: Access }) {
             Clear
           </Button>
         </div>
-        {download.error !== null && (
+        {exported.error !== null && (
           <Callout.Root color="red" size="1" mb="2" role="alert">
-            <Callout.Text>{download.error.message}</Callout.Text>
+            <Callout.Text>{exported.error.message}</Callout.Text>
           </Callout.Root>
         )}
         <RowsTable
