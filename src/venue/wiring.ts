@@ -62,6 +62,7 @@ import { createTradeHistory } from './trades/history.ts';
 import { createTickets } from './access/tickets.ts';
 import { createWorkspaces } from './access/workspaces.ts';
 import { createWorkspaceKeys } from './admin/workspace-keys.ts';
+import { createWorkspaceMembers } from './admin/workspace-members.ts';
 import { createWebhooks } from './webhooks/endpoints.ts';
 import { WEBHOOKS } from './webhooks/options.ts';
 import { createRosterRecorder } from './webhooks/roster-recorder.ts';
@@ -170,6 +171,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const vault = createVault(options.webhookKeys ?? []);
   const webhooks = createWebhooks({ ...ports, vault }, { ...WEBHOOKS, ...options.webhooks });
   const workspaceKeys = createWorkspaceKeys(ports);
+  const workspaceMembers = createWorkspaceMembers(ports);
   const rosterRecorder = createRosterRecorder({ ...ports, store: ports.store.webhooks, roster });
   const tail = createEventTail(ports);
   const orders = createOrderStream({ ...ports, tail, chains: networks });
@@ -199,6 +201,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       routeRoster,
     },
     ...{ tickets, history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
-    ...{ webhooks, workspaceKeys, keyUses, rosterRecorder, shadowRequests },
+    ...{ webhooks, workspaceKeys, workspaceMembers, keyUses, rosterRecorder, shadowRequests },
   };
 }

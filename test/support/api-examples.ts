@@ -105,6 +105,33 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
       return { path: path.replace(':id', 'w1').replace(':keyId', String(json['id'])) };
     },
   },
+  {
+    of: /^GET .*\/members$/,
+    async ask(stage, path) {
+      await aMember(stage);
+      return { path: path.replace(':id', 'w1') };
+    },
+  },
+  {
+    of: /^POST .*\/members$/,
+    async ask(stage, path) {
+      await fewMembers(stage);
+      return { path: path.replace(':id', 'w1'), body: NEW_MEMBER };
+    },
+  },
+  {
+    of: /^PATCH .*\/members\/:memberId$/,
+    ask: async (stage, path) => ({
+      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage)),
+      body: { role: 'member' },
+    }),
+  },
+  {
+    of: /^DELETE .*\/members\/:memberId$/,
+    ask: async (stage, path) => ({
+      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage)),
+    }),
+  },
   { of: /^GET .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1') }) },
   { of: /^POST .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1'), body: NEW_WEBHOOK }) },
   {
@@ -136,6 +163,24 @@ async function fewKeys({ v, keys }: Stage): Promise<void> {
   const kept = new Set([keys.service, keys.workspace].map((key) => keyFingerprint(key).lookup));
   for (const { id, lookup, workspaceId } of await v.store.listKeys())
     if (workspaceId === 'w1' && !kept.has(lookup)) await v.store.revokeKey(id, Date.now());
+}
+
+const NEW_MEMBER = { firstName: 'Joe', lastName: 'Bloggs', email: 'joe@acme.example', role: 'viewer' };
+const MEMBERS = '/api/v1/workspaces/w1/members';
+
+/** Leaves none that was added, so that the address is free. */
+async function fewMembers({ v, keys }: Stage): Promise<void> {
+  const { json } = await v.call('GET', MEMBERS, { key: keys.workspace });
+  for (const { userId, email } of json['members'] as unknown as { userId: string; email: string }[])
+    if (email === NEW_MEMBER.email) await v.call('DELETE', `${MEMBERS}/${userId}`, { key: keys.workspace });
+}
+
+async function aMember(stage: Stage): Promise<string> {
+  await fewMembers(stage);
+  const { v, keys } = stage;
+  const { json, text } = await v.call('POST', MEMBERS, { key: keys.workspace, body: NEW_MEMBER });
+  if (!json['userId']) throw new Error(`no member was added: ${text}`);
+  return String(json['userId']);
 }
 
 const NEW_WEBHOOK = {

@@ -268,6 +268,33 @@ export const zRevokedWorkspaceKey = z
   .object({ id: z.string().describe('Id of the key that was revoked.') })
   .meta({ id: 'RevokedWorkspaceKey', description: 'A key that is no longer valid.' });
 
+/** /api/v1/workspaces/{id}/members. */
+export const zWorkspaceMembersParams = z.strictObject({
+  id: z.string().max(200).describe('The workspace of the key.'),
+});
+export const zWorkspaceMemberParams = zWorkspaceMembersParams.extend({
+  memberId: z.string().max(200).describe('The id of the member.'),
+});
+export const zWorkspaceMember = zMember
+  .omit({ workspaceId: true, removedAt: true })
+  .meta({ id: 'WorkspaceMember', description: "A person of the key's workspace." });
+export type WorkspaceMemberView = z.infer<typeof zWorkspaceMember>;
+export const zWorkspaceMembers = z
+  .object({
+    members: z.array(zWorkspaceMember).describe('Those who are members now.'),
+    limit: z.int().describe('How many members the workspace may have before it can add no more.'),
+  })
+  .meta({ id: 'WorkspaceMembers', description: 'The members of a workspace.' });
+export const zNewWorkspaceMember = z
+  .strictObject({ ...memberFields, role: zRole.describe("At most the caller's own.") })
+  .omit({ kycStatus: true })
+  .meta({ id: 'NewWorkspaceMember', description: 'A member to be added. The venue chooses the id.' });
+export type NewWorkspaceMember = z.infer<typeof zNewWorkspaceMember>;
+export const zWorkspaceMemberChange = z
+  .strictObject({ role: zRole.describe("At most the caller's own. A lower one lowers the member's keys.") })
+  .meta({ id: 'WorkspaceMemberChange', description: 'The role that a member gets.' });
+export type WorkspaceMemberChange = z.infer<typeof zWorkspaceMemberChange>;
+
 export const zOnboarded = z
   .object({
     id: z.string().describe('Roster id.'),

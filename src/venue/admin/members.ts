@@ -3,7 +3,7 @@
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Member } from '../../ports/stores/members.ts';
 import type { Role } from '../../ports/stores/store.ts';
-import type { MemberChange, NewMember } from '../../protocol/admin/admin.ts';
+import type { MemberChange, MemberView, NewMember } from '../../protocol/admin/admin.ts';
 import { KEYS_TOPIC } from '../access/keys.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { keyView, memberView } from './views.ts';
@@ -11,29 +11,10 @@ import { keyView, memberView } from './views.ts';
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[other];
 
+type MemberDeps = Pick<AdminDeps, 'clock' | 'random'>;
+
 export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
-  function requireFreeEmail(others: readonly Member[], email: string) {
-    if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase()))
-      throw conflict('Another member of this workspace has this address.');
-  }
-
-  async function among(
-    tx: AdminTx,
-    workspaceId: string,
-    userId: string,
-  ): Promise<{ member: Member; others: Member[] }> {
-    await knownWorkspace(tx, workspaceId);
-    const members = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
-    const member = members.find(({ id }) => id === userId);
-    if (!member) throw missing('member', userId);
-    return { member, others: members.filter(({ id }) => id !== userId) };
-  }
-
-  function requireOwner(others: readonly Member[]) {
-    if (!others.some(({ role }) => role === 'owner'))
-      throw conflict('This is the last owner of the workspace. Make another member an owner first.');
-  }
-
+  const deps = { clock, random };
   return {
     async list(workspaceId: string, { removed } = { removed: false }) {
       if (!(await venue.workspace(workspaceId))) throw missing('workspace', workspaceId);
@@ -42,92 +23,121 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
         .map(memberView);
     },
     /** Throws 404, and 409 for an id or address that is taken. */
-    add: (
-      who: string,
-      workspaceId: string,
-      {
-        userId = `usr_${random.bytes32().slice(2, 18)}`,
-        firstName,
-        lastName,
-        email,
-        role,
-        kycStatus,
-      }: NewMember,
-    ) =>
-      store.change(async (tx) => {
-        await knownWorkspace(tx, workspaceId);
-        const members = await tx.members(workspaceId);
-        if (members.some(({ id }) => id === userId))
-          throw conflict(
-            `"${userId}" is or was a member; an id never passes to another person. Choose another one.`,
-          );
-        requireFreeEmail(members, email);
-        const { atMs, record } = recorder(tx, who, clock);
-        const member: Member = {
-          workspaceId,
-          id: userId,
-          firstName,
-          lastName,
-          email,
-          role,
-          kycStatus,
-          joinedAtMs: atMs,
-          removedAtMs: null,
-        };
-        const after = memberView(member);
-        await tx.putMember(member);
-        await record('member.add', workspaceId, userId, null, after);
-        return after;
-      }),
+    add: (who: string, workspaceId: string, wanted: NewMember) =>
+      store.change((tx) => addMember(tx, deps, { who, workspaceId }, wanted)),
     /** Throws 404, and 409 for the last owner. */
     set: (who: string, workspaceId: string, userId: string, change: MemberChange) =>
-      store.change(async (tx) => {
-        const { member: before, others } = await among(tx, workspaceId, userId);
-        const member: Member = { ...before, ...withoutHoles(change) };
-        requireFreeEmail(others, member.email);
-        if (before.role === 'owner' && member.role !== 'owner') requireOwner(others);
-        const { record } = recorder(tx, who, clock);
-        const after = memberView(member);
-        await tx.putMember(member);
-        await record('member.set', workspaceId, userId, memberView(before), after);
-        for (const key of await tx.keysOf(workspaceId, userId)) {
-          if (key.role === null || !outranks(key.role, member.role)) continue;
-          await tx.setKeyRole(key.id, member.role);
-          await record(
-            'key.lower',
-            workspaceId,
-            key.id,
-            keyView(key),
-            keyView({ ...key, role: member.role }),
-          );
-          await tx.announce(KEYS_TOPIC, key.id);
-        }
-        return after;
-      }),
+      store.change(async (tx) =>
+        setMember(tx, deps, who, await memberAmong(tx, workspaceId, userId), change),
+      ),
     /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
     remove: (who: string, workspaceId: string, userId: string) =>
-      store.change(async (tx) => {
-        const { member: before, others } = await among(tx, workspaceId, userId);
-        if (before.role === 'owner') requireOwner(others);
-        const { atMs, record } = recorder(tx, who, clock);
-        const member: Member = { ...before, removedAtMs: atMs };
-        const after = memberView(member);
-        await tx.putMember(member);
-        await record('member.remove', workspaceId, userId, memberView(before), after);
-        for (const key of await tx.keysOf(workspaceId, userId)) {
-          await tx.revokeKey(key.id, atMs);
-          await record(
-            'key.revoke',
-            workspaceId,
-            key.id,
-            keyView(key),
-            keyView({ ...key, revokedAtMs: atMs }),
-          );
-          await tx.announce(KEYS_TOPIC, key.id);
-        }
-        return after;
-      }),
+      store.change(async (tx) => removeMember(tx, deps, who, await memberAmong(tx, workspaceId, userId))),
   };
+}
+
+/** A present member, and the others who are present. */
+interface Among {
+  member: Member;
+  others: readonly Member[];
+}
+
+/** Throws 404. */
+export async function memberAmong(tx: AdminTx, workspaceId: string, userId: string): Promise<Among> {
+  await knownWorkspace(tx, workspaceId);
+  const members = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
+  const member = members.find(({ id }) => id === userId);
+  if (!member) throw missing('member', userId);
+  return { member, others: members.filter(({ id }) => id !== userId) };
+}
+
+/** Throws 404, and 409 for an id or address that is taken. */
+export async function addMember(
+  tx: AdminTx,
+  { clock, random }: MemberDeps,
+  { who, workspaceId }: { who: string; workspaceId: string },
+  { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus }: NewMember,
+): Promise<MemberView> {
+  await knownWorkspace(tx, workspaceId);
+  const members = await tx.members(workspaceId);
+  if (members.some(({ id }) => id === userId))
+    throw conflict(
+      `"${userId}" is or was a member; an id never passes to another person. Choose another one.`,
+    );
+  requireFreeEmail(members, email);
+  const { atMs, record } = recorder(tx, who, clock);
+  const member: Member = {
+    workspaceId,
+    id: userId,
+    firstName,
+    lastName,
+    email,
+    role,
+    kycStatus,
+    joinedAtMs: atMs,
+    removedAtMs: null,
+  };
+  const after = memberView(member);
+  await tx.putMember(member);
+  await record('member.add', workspaceId, userId, null, after);
+  return after;
+}
+
+/** A lower role lowers the member's keys. Throws 409 for the last owner. */
+export async function setMember(
+  tx: AdminTx,
+  { clock }: MemberDeps,
+  who: string,
+  { member: before, others }: Among,
+  change: MemberChange,
+): Promise<MemberView> {
+  const { workspaceId, id } = before;
+  const member: Member = { ...before, ...withoutHoles(change) };
+  requireFreeEmail(others, member.email);
+  if (before.role === 'owner' && member.role !== 'owner') requireOwner(others);
+  const { record } = recorder(tx, who, clock);
+  const after = memberView(member);
+  await tx.putMember(member);
+  await record('member.set', workspaceId, id, memberView(before), after);
+  for (const key of await tx.keysOf(workspaceId, id)) {
+    if (key.role === null || !outranks(key.role, member.role)) continue;
+    await tx.setKeyRole(key.id, member.role);
+    await record('key.lower', workspaceId, key.id, keyView(key), keyView({ ...key, role: member.role }));
+    await tx.announce(KEYS_TOPIC, key.id);
+  }
+  return after;
+}
+
+/** Revokes the member's keys. Throws 409 for the last owner. */
+export async function removeMember(
+  tx: AdminTx,
+  { clock }: MemberDeps,
+  who: string,
+  { member: before, others }: Among,
+): Promise<MemberView> {
+  const { workspaceId, id } = before;
+  if (before.role === 'owner') requireOwner(others);
+  const { atMs, record } = recorder(tx, who, clock);
+  const member: Member = { ...before, removedAtMs: atMs };
+  const after = memberView(member);
+  await tx.putMember(member);
+  await record('member.remove', workspaceId, id, memberView(before), after);
+  for (const key of await tx.keysOf(workspaceId, id)) {
+    await tx.revokeKey(key.id, atMs);
+    await record('key.revoke', workspaceId, key.id, keyView(key), keyView({ ...key, revokedAtMs: atMs }));
+    await tx.announce(KEYS_TOPIC, key.id);
+  }
+  return after;
+}
+
+function requireFreeEmail(others: readonly Member[], email: string) {
+  if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase()))
+    throw conflict('Another member of this workspace has this address.');
+}
+
+function requireOwner(others: readonly Member[]) {
+  if (!others.some(({ role }) => role === 'owner'))
+    throw conflict('This is the last owner of the workspace. Make another member an owner first.');
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

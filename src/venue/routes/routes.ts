@@ -13,6 +13,7 @@ import {
 import { zOrderSubmitRequest } from '../../protocol/api/submit.ts';
 import { keyRoute } from './account.ts';
 import { keysRoutes } from './keys.ts';
+import { membersRoutes } from './members.ts';
 import { firmnessRoute } from './firmness.ts';
 import { orderRoute } from './order.ts';
 import { pairsRoute } from './pairs.ts';
@@ -39,6 +40,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     firmness,
     webhooks,
     workspaceKeys,
+    workspaceMembers,
   } = parts;
   const solvers = { roster, workspaces, chains };
   return [
@@ -63,6 +65,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     tradesDailyRoute({ history }),
     tradeRoute({ history }),
     ...keysRoutes(workspaceKeys),
+    ...membersRoutes(workspaceMembers),
     ...webhookRoutes(webhooks),
   ] as unknown as Route[];
 }

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { ConsoleSetup } from '../../../src/apps/venue/console.ts';
-import type { KeyHolder, zWorkspaceKeys } from '../../../src/protocol/admin/admin.ts';
+import type { KeyHolder, zWorkspaceKeys, zWorkspaceMembers } from '../../../src/protocol/admin/admin.ts';
 import type { Firmness } from '../../../src/protocol/api/firmness.ts';
 import type { Solver } from '../../../src/protocol/api/roster.ts';
 import type { TradeDossier, TradeItem } from '../../../src/protocol/api/trades.ts';
@@ -104,6 +104,16 @@ export const readKeys = (access: Access) =>
 export const issueKey = async (access: Access, wanted: object): Promise<string> =>
   (await call<{ text: string }>(access.key, 'POST', keys(access), wanted)).text;
 export const revokeKey = (access: Access, id: string) => call(access.key, 'DELETE', keys(access, id));
+
+const members = (access: Access, id?: string) =>
+  workspaceOf(access, id === undefined ? '/members' : `/members/${encodeURIComponent(id)}`);
+export const readMembers = (access: Access) =>
+  call<z.infer<typeof zWorkspaceMembers>>(access.key, 'GET', members(access));
+export const addMember = (access: Access, wanted: object) =>
+  call(access.key, 'POST', members(access), wanted);
+export const setMemberRole = (access: Access, id: string, role: string) =>
+  call(access.key, 'PATCH', members(access, id), { role });
+export const removeMember = (access: Access, id: string) => call(access.key, 'DELETE', members(access, id));
 
 const webhooks = (access: Access, id?: string, rest = '') =>
   workspaceOf(access, id === undefined ? '/webhooks' : `/webhooks/${encodeURIComponent(id)}${rest}`);

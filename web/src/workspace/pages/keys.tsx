@@ -10,14 +10,13 @@ import { type Access, issueKey, readKeys, revokeKey } from '../api.ts';
 import { useRead } from '../live.ts';
 import { Act } from '../parts/act.tsx';
 import { Choice } from '../parts/choice.tsx';
+import { rolesUpTo } from '../parts/roles.ts';
 import { mayManage } from '../session.ts';
 
 const KINDS = [
   ['service', 'service: trades'],
   ['workspace', 'workspace: history and this page'],
 ] as const;
-/** Lowest first, as the venue ranks them. */
-const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 
 export function KeysSection({ access }: { access: Access }) {
   const live = useRead(['keys'], () => readKeys(access));
@@ -70,7 +69,6 @@ function Issue({ access }: { access: Access }) {
   const [kind, setKind] = useState<string>('service');
   const [role, setRole] = useState<string>('viewer');
   const [label, setLabel] = useState('');
-  const own = ROLES.findIndex((each) => each === access.holder.role);
   return (
     <Act
       label="Issue a key"
@@ -82,12 +80,7 @@ function Issue({ access }: { access: Access }) {
     >
       <Choice label="For" value={kind} options={KINDS} onChange={setKind} />
       {kind === 'workspace' && (
-        <Choice
-          label="Role"
-          value={role}
-          options={ROLES.slice(0, own + 1).map((each) => [each, each] as const)}
-          onChange={setRole}
-        />
+        <Choice label="Role" value={role} options={rolesUpTo(access.holder)} onChange={setRole} />
       )}
       <Text as="label" size="2">
         Note

@@ -1,4 +1,4 @@
-/** The workspace: its fee, its keys and its webhooks. Everybody sees; owners and admins act. */
+/** The workspace: its fee, keys, members and webhooks. Owners and admins act. */
 
 import { Callout, DataList, Text } from '@radix-ui/themes';
 import { number } from '../../format.ts';
@@ -7,6 +7,7 @@ import { type Access, readHolder } from '../api.ts';
 import { useRead } from '../live.ts';
 import { mayManage, useSession } from '../session.ts';
 import { KeysSection } from './keys.tsx';
+import { MembersSection } from './members.tsx';
 import { WebhooksSection } from './webhooks.tsx';
 
 export function WorkspacePage() {
@@ -17,13 +18,16 @@ export function WorkspacePage() {
       <About access={workspace} />
       <KeysSection access={workspace} />
       {mayManage(workspace.holder) ? (
-        <WebhooksSection access={workspace} />
+        <>
+          <MembersSection access={workspace} />
+          <WebhooksSection access={workspace} />
+        </>
       ) : (
-        <Section title="Webhooks">
+        <Section title="Members and webhooks">
           <Callout.Root color="gray" size="1">
             <Callout.Text>
-              Webhooks are for owners and admins: their addresses may hold secrets. Your key is a{' '}
-              {workspace.holder.role} key.
+              Members and webhooks are for owners and admins: who trades is theirs to know, and addresses of
+              webhooks may hold secrets. Your key is a {workspace.holder.role} key.
             </Callout.Text>
           </Callout.Root>
         </Section>

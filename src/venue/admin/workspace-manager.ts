@@ -1,0 +1,47 @@
+/** Owners and admins of a workspace change it by their keys; the audit log names the key. */
+
+import type { AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
+import type { ApiKey } from '../../ports/stores/store.ts';
+import { ApiError } from '../../protocol/errors.ts';
+
+/** In the audit log, before the id of the key. */
+export const BY_KEY = 'key:';
+
+export const manages = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';
+
+/** `what`: what was looked for. Also for that of another workspace or mode. */
+export const nowhere = (what: string): ApiError => new ApiError('not_found', `No such workspace or ${what}.`);
+
+export function requireOwn(key: ApiKey, workspaceId: string, what: string): void {
+  if (key.workspaceId !== workspaceId) throw nowhere(what);
+}
+
+/** `doing`: what a manager does, at the start of a sentence. */
+export function requireManager(
+  key: ApiKey,
+  workspaceId: string,
+  { what, doing }: { what: string; doing: string },
+): void {
+  requireOwn(key, workspaceId, what);
+  if (!manages(key))
+    throw new ApiError(
+      'wrong_key_kind',
+      `${doing} needs a workspace key with the role owner or admin; the one sent is ${key.role ?? 'without role'}.`,
+    );
+}
+
+/** Checks the key again as it is in the transaction: it may have been lowered or revoked since it was read. */
+export const changeAsManager = <T>(
+  adminStore: AdminStore,
+  { id }: ApiKey,
+  workspaceId: string,
+  about: { what: string; doing: string },
+  work: (tx: AdminTx, caller: ApiKey) => Promise<T>,
+): Promise<T> =>
+  adminStore.change(async (tx) => {
+    const caller = await tx.key(id);
+    if (!caller || caller.revokedAtMs !== null)
+      throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');
+    requireManager(caller, workspaceId, about);
+    return work(tx, caller);
+  });
