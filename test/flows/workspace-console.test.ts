@@ -46,15 +46,7 @@ let receiver: Receiver;
 async function workspaceKey(role: Role, memberId: string | null): Promise<string> {
   const { text, record } = mintKey(
     { random: systemRandom, clock: systemClock },
-    {
-      kind: 'workspace',
-      mode: 'test',
-      workspaceId: WORKSPACE,
-      role,
-      memberId,
-      solverId: null,
-      label: 'console',
-    },
+    { kind: 'workspace', mode: 'test', workspaceId, role, memberId, solverId: null, label: 'console' },
   );
   await world.store.addKey(record);
   return text;
@@ -338,6 +330,56 @@ describe('the workspace page', () => {
     },
   );
 
+  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'an owner adds a member, changes the role, and removes them: %s',
+    async (screen) => {
+      const { page, context, faults } = await open(screen, owner);
+      await visit(page, 'Workspace');
+      const address = `joe-${screen}@acme.example`;
+      await page.getByRole('button', { name: 'Add a member' }).click();
+      await dialogOf(page).getByLabel('First name').fill('Joe');
+      await dialogOf(page).getByLabel('Last name').fill('Bloggs');
+      await dialogOf(page).getByLabel('Email').fill(address);
+      await dialogOf(page).getByLabel('Role').selectOption('admin');
+      expect(await faultsOfAccess(page)).toEqual([]);
+      await dialogOf(page).getByRole('button', { name: 'Add a member' }).click();
+      await row(page, address).getByRole('cell', { name: 'admin', exact: true }).waitFor();
+      await row(page, address).getByRole('cell', { name: 'none', exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
+      expect(await faultsOfAccess(page)).toEqual([]);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect(wide).toBeLessThanOrEqual(0);
+      await photograph(page, 'members', screen);
+      await row(page, address).getByRole('button', { name: 'Change role' }).click();
+      await dialogOf(page).getByLabel('Role').selectOption('viewer');
+      await dialogOf(page).getByRole('button', { name: 'Change role' }).click();
+      await row(page, address).getByRole('cell', { name: 'viewer', exact: true }).waitFor();
+      await row(page, address).getByRole('button', { name: 'Remove' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
+      await row(page, address).waitFor({ state: 'detached' });
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
+
+  test('the last owner stays, and an admin is offered no change of an owner', async () => {
+    const { page, context } = await open('light', owner);
+    await visit(page, 'Workspace');
+    await row(page, 'jane@example.com').getByRole('button', { name: 'Remove' }).click();
+    await dialogOf(page).getByText('This is you.').waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
+    await dialogOf(page).getByRole('alert').getByText('the last owner').waitFor();
+    await context.close();
+    const admin = await open('light', { workspace: await workspaceKey('admin', null) });
+    await visit(admin.page, 'Workspace');
+    await row(admin.page, 'jane@example.com').waitFor();
+    expect(await row(admin.page, 'jane@example.com').getByRole('button').count()).toBe(0);
+    await admin.page.getByRole('button', { name: 'Add a member' }).click();
+    const roles = await dialogOf(admin.page).getByRole('option').allInnerTexts();
+    expect(roles).toEqual(['viewer', 'member', 'admin']);
+    await admin.context.close();
+  });
+
   test('what the venue refuses is said in the dialog', async () => {
     const { page, context } = await open('light', owner);
     await visit(page, 'Workspace');
@@ -354,8 +396,8 @@ describe('the workspace page', () => {
     await page.getByText('2 bps of the input').waitFor();
     await page.getByRole('cell', { name: 'owner', exact: true }).first().waitFor();
     expect(await page.getByText('Jane Doe').count()).toBe(0);
-    await page.getByText('Webhooks are for owners and admins').waitFor();
-    for (const name of ['Issue a key', 'Revoke', 'Create a webhook'])
+    await page.getByText('Members and webhooks are for owners and admins').waitFor();
+    for (const name of ['Issue a key', 'Revoke', 'Create a webhook', 'Add a member', 'Change role'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     await context.close();
   });
