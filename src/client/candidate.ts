@@ -77,6 +77,7 @@ export function matchLegs(
     legs.every((leg) => leg.dependsOn.every((other) => legs[other]?.output.asset === leg.input.asset)),
     'one does not take what the one before it gives',
   );
+  must(legs.every(hasPossibleFees), 'a fee is in another asset, or more than the leg moves');
   must(sum(first.map((leg) => leg.input.amount)) === inputAmount, 'they take another amount than the order');
   must(
     sum(last.map((leg) => leg.output.amount)) === BigInt(preview.outputs[0]?.amount ?? '0'),
@@ -89,5 +90,15 @@ export function matchLegs(
   );
 }
 
+/** Each is in the input or output of the leg, and of the input no more than goes in. */
+const hasPossibleFees = ({ fees, input, output }: Leg): boolean =>
+  (fees ?? []).every(
+    ({ asset, amount }) =>
+      AMOUNT.test(amount) &&
+      (asset === output.asset || (asset === input.asset && BigInt(amount) <= BigInt(input.amount))),
+  );
+
+const AMOUNT = /^[0-9]{1,78}$/;
+
 const sum = (amounts: readonly string[]): bigint =>
-  amounts.reduce((total, amount) => total + (/^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : 0n), 0n);
+  amounts.reduce((total, amount) => total + (AMOUNT.test(amount) ? BigInt(amount) : 0n), 0n);

@@ -111,7 +111,18 @@ export interface RouteQuote {
   eta: number | null;
   /** Intermediate tokens and amounts; three at most. For display. */
   via: readonly { token: Address; amount: bigint }[];
+  /**
+   * What the venue charges in each leg, one more than `via` has stops; already part of the amounts. null: the
+   * venue charges by its price, or does not say. For display.
+   */
+  fees: readonly (VenueFee | null)[];
   execution: RouteExecution;
+}
+
+/** Of one leg, in base units of its input or output, rounded up where it is no whole number. */
+export interface VenueFee {
+  in: 'input' | 'output';
+  amount: bigint;
 }
 
 type RouteExecution =

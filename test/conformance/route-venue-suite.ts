@@ -216,6 +216,25 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect(dearer.outputAmount).toBeLessThan(quote.outputAmount);
     });
 
+    test('says what each leg charges, which is less than it moves', async () => {
+      const taker = await newTaker();
+      const request = await ask(taker);
+      const exact = await ask(taker, { side: 'exactOutput', amount: world.amountOut });
+      for (const quote of [await quoted(request), await quoted(exact)]) {
+        expect(
+          objectionTo(quote, quote.inputAmount === request.amount ? request : exact, world.venue.limits),
+        ).toBe(undefined);
+        const [inputs, outputs] = [
+          [quote.inputAmount, ...quote.via.map(({ amount }) => amount)],
+          [...quote.via.map(({ amount }) => amount), quote.outputAmount],
+        ];
+        quote.fees.forEach((fee, leg) => {
+          const most = (fee?.in === 'output' ? outputs : inputs)[leg] as bigint;
+          if (fee) expect(fee.amount < most, `${fee.amount} of ${most}`).toBe(true);
+        });
+      }
+    });
+
     test('quotes exact output to the unit', async () => {
       const taker = await newTaker();
       const quote = await quoted(await ask(taker, { side: 'exactOutput', amount: world.amountOut }));

@@ -141,6 +141,17 @@ describe('what it promises', () => {
     expect(await answerOf(bridge, most + 2_000n, { at, side })).toMatchObject({ declined: 'no_inventory' });
   });
 
+  test('the fee of its leg is what it is handed less what it pays, on both sides', async () => {
+    const bridge = await process();
+    for (const side of ['exactInput', 'exactOutput'] as const) {
+      const request = await ask(25_000_000n, { side });
+      const { inputAmount, outputAmount, fees } = await quoted(bridge, request);
+      const handed = request.fees.handedOver(inputAmount, 0n);
+      expect(fees).toEqual([{ in: 'input', amount: handed - outputAmount }]);
+      expect(handed).toBeGreaterThan(outputAmount);
+    }
+  });
+
   test('a deposit counts once it is final, a requested withdrawal is gone at once', async () => {
     const bridge = await process();
     await to().deposit(float.address, to().usdc.address, FLOAT);

@@ -144,7 +144,20 @@ describe.each(KINDS)('%s', (kind) => {
       const request = await ask(outputToken);
       const quote = await quoted(dex.venue(kind), request);
       const before = await held(request.receiver, outputToken);
-      const { filler, gas } = quote.execution as Through;
+      const { filler, data, gas } = quote.execution as Through;
+      // In millionths of what goes into each pool, as the path names it; each step rounds up.
+      const goesIn = [
+        request.fees.handedOver(quote.inputAmount, gas),
+        ...quote.via.map(({ amount }) => amount),
+      ];
+      const rateOf = (hop: number) =>
+        kind === 'concentrated' ? BigInt(`0x${data.slice(42 + 46 * hop, 48 + 46 * hop)}`) : 3_000n;
+      expect(quote.fees).toHaveLength(goesIn.length);
+      quote.fees.forEach((fee, hop) => {
+        const beyond = (fee?.amount ?? 0n) - ((goesIn[hop] as bigint) * rateOf(hop)) / 1_000_000n;
+        expect(fee?.in).toBe('input');
+        expect(beyond >= 0n && beyond <= 4n, `${beyond}`).toBe(true);
+      });
       const used = await gasOf(await signed(request, quote).land(), filler);
       expect((await held(request.receiver, outputToken)) - before).toBe(quote.outputAmount);
       expect(used).toBeLessThanOrEqual(gas);

@@ -4,6 +4,7 @@ import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Hex } from '../../src/domain/hex.ts';
+import type { RouterCandidate } from '../../src/protocol/api/router.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startIssuers, type TestIssuers, UNLIMITED } from '../support/issuers.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
@@ -50,8 +51,10 @@ beforeAll(async () => {
 });
 afterAll(() => w.stop());
 
-const kindsOf = ({ composite }: Json) =>
-  ((composite?.['legs'] ?? []) as unknown as Json[]).map(({ kind }) => kind as unknown as string);
+const legsOf = ({ composite }: Json) => (composite?.['legs'] ?? []) as unknown as Json[];
+const amountOf = (leg: Json | undefined, side: 'input' | 'output') =>
+  leg?.[side]?.['amount'] as unknown as string;
+const kindsOf = (candidate: Json) => legsOf(candidate).map(({ kind }) => kind as unknown as string);
 const minimumOf = (candidate: Json) =>
   BigInt(candidate['preview']?.['outputs']?.[0]?.['minimumAmount'] as unknown as string);
 
@@ -124,6 +127,17 @@ test('the client accepts a route whose middle has other decimals than its end', 
   if (candidate === undefined) throw new Error('no candidate');
   expect(kindsOf(candidate as unknown as Json)).toEqual(['rfq', 'issuer']);
   expect(await client.check(candidate, { request })).toMatchObject({ sequential: true });
+  const fees = (candidate as RouterCandidate).composite?.legs[1]?.fees;
+  expect(fees).toHaveLength(1);
+  for (const wrong of [
+    { asset: usdcA, amount: '1' },
+    { asset: usdcB, amount: '1000000001' },
+    { asset: dai, amount: '-1' },
+  ]) {
+    const spoilt = structuredClone(candidate) as RouterCandidate;
+    spoilt.composite?.legs[1]?.fees?.push(wrong);
+    await expect(client.check(spoilt, { request })).rejects.toMatchObject({ code: 'composite' });
+  }
   // Decimals that the end of the route does not have.
   const [shown] = candidate.preview.outputs;
   if (shown) shown.decimals = 6;
@@ -148,6 +162,14 @@ test('a share becomes another token: the vault pays USDC, the module sells for i
   });
   const route = candidates.find((candidate) => kindsOf(candidate).length === 2) as Json;
   expect(kindsOf(route)).toEqual(['issuer', 'issuer']);
+  const [vault, module] = legsOf(route);
+  // This vault charges nothing; the module takes its fee out of what it sells at par.
+  expect(vault?.['fees']).toEqual([]);
+  const fee = BigInt(((module?.['fees'] ?? []) as unknown as { amount: string }[])[0]?.amount ?? '0');
+  const par = BigInt(amountOf(module, 'output')) + fee;
+  expect(module?.['fees']).toEqual([{ asset: dai, amount: (par / 10_000n).toString() }]);
+  expect(par % 10n ** 12n).toBe(0n);
+  expect(par <= BigInt(amountOf(module, 'input')) * 10n ** 12n).toBe(true);
   await settled(taker, route);
   expect(await w.held(taker, w.b, issuers.share)).toBe(0n);
 

@@ -55,6 +55,9 @@ test('a restart between promise and delivery loses nothing, and two workers pay 
   };
   const quote = await partner.venue.quote(request);
   if (isDecline(quote)) throw new Error(quote.declined);
+  // Its feeBps is 10, of what it is handed.
+  const handed = request.fees.handedOver(quote.inputAmount, 0n);
+  expect(quote.fees).toEqual([{ in: 'input', amount: handed / 1_000n }]);
   const order = routeOrder({
     ...request,
     settlement: 'wallet',

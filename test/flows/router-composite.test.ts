@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatTokens } from '../../src/domain/amount.ts';
 import type { TokenInfo } from '../../src/domain/chain.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { zPreflightResponse } from '../../src/protocol/api/preflight.ts';
@@ -161,12 +162,20 @@ describe('RFQ across the corridor, then a pool', () => {
       composite: {
         executionModel: 'sequential',
         legs: [
-          { index: 0, kind: 'rfq' },
-          { index: 1, kind: 'dex', dependsOn: [0] },
+          { index: 0, kind: 'rfq', fees: null },
+          { index: 1, kind: 'dex', dependsOn: [0], fees: [{ asset: middle['asset'] }] },
         ],
       },
     });
     expect(plan['quoteId']).toBe(next['quoteId']);
+    // The pair charges 0.3 % of what arrives there, which is the input of the leg less the fees of its order.
+    const poolFees = next['composite']?.['legs']?.[1]?.['fees'] as unknown as { amount: string }[];
+    const poolFee = BigInt(poolFees[0]?.amount ?? '0');
+    const { tokens } = w.b.deployment;
+    const token = tokens.find((one) => w.asset(w.b, one) === (middle['asset'] as unknown)) as TokenInfo;
+    const goesIn = BigInt(middle['minimumAmount'] as unknown as string);
+    expect(poolFee).toBeGreaterThan((goesIn * 29n) / 10_000n);
+    expect(poolFee).toBeLessThanOrEqual((goesIn * 3n) / 1_000n + 1n);
     const floor = BigInt(next['preview']?.['outputs']?.[0]?.['minimumAmount'] as unknown as string);
     const got = await w.held(taker, w.b, third());
     const childId = await w.submit(taker, next, plan);
@@ -178,7 +187,10 @@ describe('RFQ across the corridor, then a pool', () => {
     // Under its display name, like a solver.
     expect((await dossierOf(childId))['trade']).toMatchObject({ lpName: 'Uniswap', lpSource: 'external' });
     expect((await dossierOf(childId))['lp']).toMatchObject({ id: 'uniswap-v2', name: 'Uniswap' });
+    // As quoted for each order: the first order's legs have the estimate of the second.
+    const estimated = candidate['composite']?.['legs']?.[1] as unknown as { fees: { amount: string }[] };
     for (const id of [parentId, childId]) {
+      const fees = id === parentId ? estimated.fees : poolFees;
       const followed = await w.v.call('GET', `/api/v1/router/orders/${id}`, { key: w.key });
       expect(followed.json['referenceId']).toBe('route-7');
       const { json } = await w.v.call('GET', `/api/v1/workspaces/w1/trades/${id}`, { key: admin });
@@ -187,34 +199,39 @@ describe('RFQ across the corridor, then a pool', () => {
         trade: { lifecycleStatus: { flowKind: 'route' } },
         legs: [
           { index: 0, kind: 'rfq', execution: { orderId: parentId, status: 'settled' } },
-          { index: 1, kind: 'dex', execution: { orderId: childId, status: 'settled' } },
+          { index: 1, kind: 'dex', fees, execution: { orderId: childId, status: 'settled' } },
         ],
       });
     }
     const exported = async (format: string) =>
       (await w.v.call('GET', `/api/v1/workspaces/w1/trades/export?format=${format}`, { key: admin })).text;
     const [head = '', ...rows] = (await exported('csv')).split('\r\n');
-    expect(head).toMatch(/,legs$/);
+    expect(head).toMatch(/,legs,legFees$/);
     const lines = (await exported('ndjson')).split('\n').filter((line) => line !== '');
     for (const id of [parentId, childId]) {
-      expect(rows.find((row) => row.startsWith(id))).toMatch(/,rfq:lp-1 > dex:uniswap-v2$/);
+      const fees = id === parentId ? estimated.fees : poolFees;
+      const feeText = formatTokens(BigInt(fees[0]?.amount ?? '0'), token);
+      expect(rows.find((row) => row.startsWith(id))).toMatch(
+        new RegExp(`,rfq:lp-1 > dex:uniswap-v2,unknown > ${feeText.replace('.', '\\.')}$`),
+      );
       expect(JSON.parse(lines.find((line) => line.includes(id)) ?? '{}')).toMatchObject({
         legs: [
-          { kind: 'rfq', solverId: 'lp-1' },
-          { kind: 'dex', solverId: 'uniswap-v2' },
+          { kind: 'rfq', solverId: 'lp-1', fees: null },
+          { kind: 'dex', solverId: 'uniswap-v2', fees },
         ],
       });
     }
     // The first leg's fees are in its own two assets, priced as those.
-    const { tokens } = w.b.deployment;
-    const token = tokens.find((one) => w.asset(w.b, one) === (middle['asset'] as unknown)) as TokenInfo;
     const usd = (amount: string) =>
       (Number(amount) / 10 ** token.decimals) * (token.priceSymbol === 'ETH' ? 2_500 : 1);
     const { solverFee, protocolFee } = (await dossierOf(parentId))['fees'] as unknown as Fees;
     expect(solverFee).toMatchObject({ asset: middle['asset'], amount: expect.stringMatching(/^[1-9]/) });
     expect(solverFee?.usd).toBeCloseTo(usd(solverFee?.amount ?? ''), 6);
     expect(protocolFee).toMatchObject({ asset: usdcA, usd: Number(protocolFee?.amount) / 1e6 });
-    const later = (await dossierOf(childId))['fees'] as unknown as Fees;
+    const later = (await dossierOf(childId))['fees'] as unknown as Fees & { venueFees: Fees[string][] };
+    expect(later.venueFees).toMatchObject([poolFees[0]]);
+    expect(later.venueFees[0]?.usd).toBeCloseTo(usd(poolFees[0]?.amount ?? ''), 6);
+    expect((await dossierOf(parentId))['fees']).not.toHaveProperty('venueFees');
     expect(later['protocolFee']?.asset).toBe(middle['asset']);
     expect(later['protocolFee']?.usd).toBeCloseTo(usd(later['protocolFee']?.amount ?? ''), 6);
     // Asked once more, the route says that it is done, and has no actions.

@@ -600,7 +600,7 @@ describe('the export', () => {
       expect(headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
       const [head = [], ...rows] = parseCsv(text);
       expect(head.join(',')).toBe(
-        'orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail,legs',
+        'orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail,legs,legFees',
       );
       const list = await everything(query === '' ? '' : `&${query.slice(1)}`);
       expect(rows).toHaveLength(list.length);

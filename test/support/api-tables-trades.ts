@@ -191,6 +191,7 @@ const FEES = shape(
   ['protocolFee', FEE, 'always'],
   ['solverFee', FEE, 'always'],
   ['relayerTip', FEE, 'always'],
+  ['venueFees', { each: FEE }, 'may be left out'],
 );
 
 const CHECKED = shape(

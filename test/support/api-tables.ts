@@ -113,6 +113,12 @@ export const LEG = shape(
     ),
     'always',
   ],
+  [
+    'fees',
+    { each: shape('leg fee', ['asset', 'CAIP-19', 'always'], ['amount', 'base units', 'always']) },
+    'may be left out',
+    'or null',
+  ],
   ['eta', 'integer', 'always', 'or null'],
   ['dependsOn', { each: 'integer' }, 'always'],
 );

@@ -20,6 +20,8 @@ export interface ConcentratedPool {
 export interface Swap {
   amountIn: bigint;
   amountOut: bigint;
+  /** Part of `amountIn` that the pool keeps for its liquidity providers; each step rounds up. */
+  fee: bigint;
   crossed: number;
 }
 
@@ -52,6 +54,7 @@ export function swapConcentrated(
   let { sqrtPrice, tick, liquidity } = pool;
   let remaining = amount;
   let other = 0n;
+  let charged = 0n;
   let crossed = 0;
   while (remaining > 0n) {
     const stop = nextStop(ticks, tick, tickSpacing, zeroForOne);
@@ -62,6 +65,7 @@ export function swapConcentrated(
     if (step === undefined || step.next === end) return undefined;
     const taken = step.taken + step.fee;
     remaining -= exactInput ? taken : step.given;
+    charged += step.fee;
     other += exactInput ? step.given : taken;
     sqrtPrice = step.next;
     if (sqrtPrice !== stopPrice) continue;
@@ -72,8 +76,8 @@ export function swapConcentrated(
     tick = zeroForOne ? stop.tick - 1 : stop.tick;
   }
   return exactInput
-    ? { amountIn: amount, amountOut: other, crossed }
-    : { amountIn: other, amountOut: amount, crossed };
+    ? { amountIn: amount, amountOut: other, fee: charged, crossed }
+    : { amountIn: other, amountOut: amount, fee: charged, crossed };
 }
 
 /** The next initialised tick in the same bitmap word, or the end of the word. */

@@ -19,6 +19,9 @@ export function pairOutput(
   return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
 }
 
+/** Part of the input that the pair keeps for its liquidity providers. */
+export const pairFeeUp = (amountIn: bigint): bigint => (amountIn * 3n + 999n) / 1_000n;
+
 /** The input that suffices, rounded up as the router does. undefined when no input does. */
 export function pairInput(
   pair: ConstantProductPair,

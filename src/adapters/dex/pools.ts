@@ -10,7 +10,7 @@ import {
   v3PoolAbi,
 } from '../evm/chain/read-contract.ts';
 import { type ConcentratedPool, type Swap, swapConcentrated } from './concentrated.ts';
-import { type ConstantProductPair, pairHolds, pairInput, pairOutput } from './constant-product.ts';
+import { type ConstantProductPair, pairFeeUp, pairHolds, pairInput, pairOutput } from './constant-product.ts';
 import { MAX_TICK, MIN_TICK } from './tick-price.ts';
 
 export type DexKind = 'constant_product' | 'concentrated';
@@ -101,7 +101,7 @@ function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): Stat
       amountOut === undefined ||
       !pairHolds(pair, zeroForOne, amountIn, amountOut, maxMoveBps)
         ? undefined
-        : { amountIn, amountOut, crossed: 0 };
+        : { amountIn, amountOut, fee: pairFeeUp(amountIn), crossed: 0 };
     return {
       give: (tokenIn, amountIn) =>
         swap(tokenIn === token0, amountIn, pairOutput(pair, tokenIn === token0, amountIn)),

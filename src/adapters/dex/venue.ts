@@ -28,7 +28,11 @@ export interface DexVenueOptions {
 
 type Path = readonly Hop<ListedPool>[];
 type States = ReadonlyMap<ListedPool, PoolState | undefined>;
-type Walk = { amounts: readonly bigint[]; crossed: number } | 'too_much' | 'too_little' | 'no_pool';
+type Walk =
+  | { amounts: readonly bigint[]; fees: readonly bigint[]; crossed: number }
+  | 'too_much'
+  | 'too_little'
+  | 'no_pool';
 
 interface Offer {
   path: Path;
@@ -36,6 +40,7 @@ interface Offer {
   outputAmount: bigint;
   minimumOutput: bigint;
   via: RouteQuote['via'];
+  fees: RouteQuote['fees'];
   gas: bigint;
 }
 
@@ -112,6 +117,7 @@ export function createDexVenue({
         ),
         eta: Math.ceil(ask.origin.blockTimeMs / 1_000),
         via: best.via,
+        fees: best.fees,
         execution: { kind: 'through', filler: place.filler, data: encodePath(best.path), gas: best.gas },
       };
     },
@@ -197,6 +203,7 @@ function offerForInput(
     outputAmount,
     minimumOutput: divideUp(outputAmount * (BPS - tolerance), BPS),
     via: stopsOf(path, walk.amounts),
+    fees: feesOf(walk.fees),
     gas,
   };
 }
@@ -224,6 +231,7 @@ function offerForOutput(
         outputAmount: amount,
         minimumOutput: amount,
         via: stopsOf(path, walk.amounts),
+        fees: feesOf(walk.fees),
         gas,
       };
   }
@@ -235,6 +243,7 @@ const MOST_ROUNDING = 1n << 20n;
 function walkPath(path: Path, states: States, amount: bigint, way: 'forwards' | 'backwards'): Walk {
   if (amount <= 0n) return 'too_little';
   const amounts = [amount];
+  const fees: bigint[] = [];
   let crossed = 0;
   for (const { pool, tokenIn } of way === 'forwards' ? path : path.toReversed()) {
     const state = states.get(pool);
@@ -247,9 +256,11 @@ function walkPath(path: Path, states: States, amount: bigint, way: 'forwards' | 
     if (swap.amountOut === 0n) return 'too_little';
     if (way === 'forwards') amounts.push(swap.amountOut);
     else amounts.unshift(swap.amountIn);
+    if (way === 'forwards') fees.push(swap.fee);
+    else fees.unshift(swap.fee);
     crossed += swap.crossed;
   }
-  return { amounts, crossed };
+  return { amounts, fees, crossed };
 }
 
 const isBetter = (offer: Offer, than: Offer): boolean =>
@@ -272,6 +283,9 @@ const gasOf = (kind: DexKind, path: Path, crossed: number): bigint =>
 
 const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] =>
   path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
+
+const feesOf = (fees: readonly bigint[]): RouteQuote['fees'] =>
+  fees.map((amount) => ({ in: 'input', amount }));
 
 function encodePath(path: Path): Hex {
   const hops = path.map(

@@ -1,10 +1,11 @@
 /** What a vault, a peg-stability module or a native wrapper gives at one block, as its own views say. */
 
 import { parseAbi } from 'viem';
-import { min } from '../../domain/amount.ts';
+import { max, min } from '../../domain/amount.ts';
 import type { Closed } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
+import type { VenueFee } from '../../ports/route-venue.ts';
 import { tryReadContract } from '../evm/chain/read-contract.ts';
 
 export type IssuerKind = 'vault' | 'peg' | 'wrap';
@@ -32,6 +33,8 @@ export interface Conversion {
   give(amountIn: bigint): Promise<bigint | undefined>;
   /** The smallest known input that gives at least this much. undefined: the contract refuses. */
   take(amountOut: bigint): Promise<bigint | undefined>;
+  /** What `amountIn` pays to the issuer. null: not told apart from the rate. */
+  fee(amountIn: bigint): Promise<VenueFee | null>;
   /** What the contract takes or gives at most. Absent: no limit is known. */
   mostIn?: bigint;
   mostOut?: bigint;
@@ -43,6 +46,8 @@ export const CONVERSIONS: Readonly<
 > = { vault: readVault, peg: readPeg, wrap: readWrap };
 
 const vaultAbi = parseAbi([
+  'function convertToAssets(uint256) view returns (uint256)',
+  'function convertToShares(uint256) view returns (uint256)',
   'function maxDeposit(address) view returns (uint256)',
   'function maxRedeem(address) view returns (uint256)',
   'function previewDeposit(uint256) view returns (uint256)',
@@ -61,9 +66,24 @@ const wrapperAbi = parseAbi(['function totalSupply() view returns (uint256)']);
 async function readVault({ chain, filler, product, tokenIn, taker, block }: Query) {
   const [asset, address] = product.tokens;
   const view = (
-    functionName: 'previewDeposit' | 'previewMint' | 'previewRedeem' | 'previewWithdraw',
+    functionName:
+      | 'convertToAssets'
+      | 'convertToShares'
+      | 'previewDeposit'
+      | 'previewMint'
+      | 'previewRedeem'
+      | 'previewWithdraw',
     amount: bigint,
   ) => tryReadContract(chain.read, { abi: vaultAbi, address, functionName, args: [amount] }, block);
+  /** A preview has the fees of the vault taken off, a conversion at the share price has not. */
+  const feeBetween = async (
+    convert: 'convertToAssets' | 'convertToShares',
+    preview: 'previewDeposit' | 'previewRedeem',
+    amountIn: bigint,
+  ): Promise<VenueFee | null> => {
+    const [all, given] = await Promise.all([view(convert, amountIn), view(preview, amountIn)]);
+    return all === undefined || given === undefined ? null : { in: 'output', amount: max(all - given, 0n) };
+  };
   if (tokenIn === asset) {
     const most = await tryReadContract(
       chain.read,
@@ -75,6 +95,7 @@ async function readVault({ chain, filler, product, tokenIn, taker, block }: Quer
       : {
           give: (assets: bigint) => view('previewDeposit', assets),
           take: (shares: bigint) => view('previewMint', shares),
+          fee: (assets: bigint) => feeBetween('convertToShares', 'previewDeposit', assets),
           mostIn: most,
         };
   }
@@ -87,6 +108,7 @@ async function readVault({ chain, filler, product, tokenIn, taker, block }: Quer
     : {
         give: (shares: bigint) => view('previewRedeem', shares),
         take: (assets: bigint) => view('previewWithdraw', assets),
+        fee: (shares: bigint) => feeBetween('convertToAssets', 'previewRedeem', shares),
         // The filler holds no shares yet, so the vault is asked for the taker. A limit at the taker's balance
         // says nothing about the vault.
         ...(most < held && { mostIn: most }),
@@ -112,24 +134,29 @@ async function readPeg({ chain, product, tokenIn, block }: Query) {
   const mostOut = await (isSale
     ? chain.tokenBalance(address, dai, block)
     : chain.tokenBalance(pocket.toLowerCase() as Address, gem, block));
-  const lessFee = (gems: bigint) => gems * scale - (gems * scale * fee) / WAD;
-  const price = (gems: bigint) => gems * scale + (gems * scale * fee) / WAD;
+  // The module rounds its fee down.
+  const feeOf = (gems: bigint) => (gems * scale * fee) / WAD;
+  const lessFee = (gems: bigint) => gems * scale - feeOf(gems);
+  const price = (gems: bigint) => gems * scale + feeOf(gems);
+  /** The most whole units of gem whose price is at most the input. */
+  const gemsFor = (dais: bigint) => ((dais + 1n) * WAD - 1n) / (scale * (WAD + fee));
   return isSale
     ? {
         give: async (gems: bigint) => lessFee(gems),
-        take: async (dais: bigint) => (fee === WAD ? undefined : gemsFor(dais, scale, fee)),
+        take: async (dais: bigint) => (fee === WAD ? undefined : saleFor(dais, scale, fee)),
+        fee: async (gems: bigint): Promise<VenueFee> => ({ in: 'output', amount: feeOf(gems) }),
         mostOut,
       }
     : {
-        // The most whole units of gem whose price is at most the input.
-        give: async (dais: bigint) => ((dais + 1n) * WAD - 1n) / (scale * (WAD + fee)),
+        give: async (dais: bigint) => gemsFor(dais),
         take: async (gems: bigint) => price(gems),
+        fee: async (dais: bigint): Promise<VenueFee> => ({ in: 'input', amount: feeOf(gemsFor(dais)) }),
         mostOut,
       };
 }
 
 /** The smallest sale that pays at least `dais`: the module rounds its fee down. */
-function gemsFor(dais: bigint, scale: bigint, fee: bigint): bigint {
+function saleFor(dais: bigint, scale: bigint, fee: bigint): bigint {
   const perGem = scale * (WAD - fee);
   // par - floor(par * fee / WAD) = ceil(gems * perGem / WAD), which is at least dais from here on.
   return ((dais - 1n) * WAD) / perGem + 1n;
@@ -144,5 +171,6 @@ async function readWrap({ chain, tokenIn, block }: Query) {
   );
   if (supply === undefined) return undefined;
   const same = async (amount: bigint) => amount;
-  return { give: same, take: same, mostIn: min(supply, await chain.nativeBalance(tokenIn, block)) };
+  const fee = async (): Promise<VenueFee> => ({ in: 'output', amount: 0n });
+  return { give: same, take: same, fee, mostIn: min(supply, await chain.nativeBalance(tokenIn, block)) };
 }

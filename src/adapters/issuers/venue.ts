@@ -92,6 +92,7 @@ export function createIssuerVenue({
         ask.side === 'exactInput'
           ? await offerForInput(conversion, ask, { gas, tolerance })
           : await offerForOutput(conversion, ask, { gas, tolerance });
+      const fee = isDecline(offer) ? null : await conversion.fee(ask.fees.handedOver(offer.inputAmount, gas));
       // Nodes are asked by number.
       if ((await chain.block(number))?.hash !== hash)
         return { declined: 'stale_price', detail: 'the pinned block is not on the chain any more' };
@@ -101,6 +102,7 @@ export function createIssuerVenue({
         validUntil: Math.min(ask.validity.to, Math.max(ask.validity.from, timestamp + validSeconds)),
         eta: Math.ceil(ask.origin.blockTimeMs / 1_000),
         via: [],
+        fees: [fee],
         execution: { kind: 'through', filler, data: '0x', gas },
       };
     },

@@ -120,6 +120,7 @@ export function createPartnerVenue(
       validUntil: answer.validUntil,
       eta: answer.eta,
       via: [],
+      fees: [{ in: 'input', amount: BigInt(answer.fee) }],
       execution: { kind: 'solver', account },
     };
     quoteIds.set(made, answer.quoteId);
@@ -248,7 +249,7 @@ function beyondLimits(pair: PartnerPair, amountIn: bigint, { fees }: RouteAsk): 
 
 /** What is wrong with a quote, for people. */
 function objectionTo(
-  { amountIn: handed, amountOut: given, validUntil }: PartnerQuoted,
+  { amountIn: handed, amountOut: given, fee, validUntil }: PartnerQuoted,
   { ask, pair, amount, validTo }: { ask: RouteAsk; pair: PartnerPair; amount: bigint; validTo: UnixSeconds },
 ): string | undefined {
   const [amountIn, amountOut] = [BigInt(handed), BigInt(given)];
@@ -257,6 +258,7 @@ function objectionTo(
   if (amountIn === 0n || amountOut === 0n) return 'it quotes an amount of 0';
   if (amountIn < BigInt(pair.minAmountIn) || amountIn > BigInt(pair.maxAmountIn))
     return `it quotes ${amountIn}, which is beyond its own limits ${pair.minAmountIn} to ${pair.maxAmountIn}`;
+  if (BigInt(fee) > amountIn) return `it charges a fee of ${fee} for ${amountIn}`;
   if (validUntil < ask.validity.from || validUntil > validTo)
     return `its validUntil ${validUntil} is not within ${ask.validity.from} to ${validTo}`;
   return undefined;

@@ -13,6 +13,8 @@ export interface TradeLegName {
   kind: 'rfq' | RouteKind;
   solverId: string;
   dependsOn: readonly number[];
+  /** As quoted. null: not known; absent on trades of older releases. */
+  fees?: readonly { asset: string; amount: string }[] | null;
 }
 
 /** Fixed at acceptance. */

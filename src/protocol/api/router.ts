@@ -65,6 +65,19 @@ export const zLeg = z
           .describe('Least that may come out, in base units. null while the leg is not firm.'),
       })
       .meta({ id: 'LegOutput', description: 'What comes out of a leg.' }),
+    fees: optional(
+      z.array(
+        z
+          .strictObject({
+            asset: z.string().describe('The input or the output of the leg, in CAIP-19 form.'),
+            amount: z.string().describe('The fee in base units, rounded up.'),
+          })
+          .meta({ id: 'LegFee', description: 'What the venue of a leg charges.' }),
+      ),
+    ).describe(
+      'What the venue of the leg charges; the amounts of the leg contain it already. Empty: it charges ' +
+        'nothing. null: it charges by its price, as LPs do, or does not say. Fees of the order come on top.',
+    ),
     eta: z
       .int()
       .nullable()

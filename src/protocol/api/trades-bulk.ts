@@ -75,8 +75,8 @@ export const zTradeLine = zTradeItem
     legs: z
       .array(
         zLeg
-          .pick({ kind: true, solverId: true })
-          .meta({ id: 'TradeLineLeg', description: 'Kind and venue of a leg.' }),
+          .pick({ kind: true, solverId: true, fees: true })
+          .meta({ id: 'TradeLineLeg', description: 'Kind, venue and fees of a leg.' }),
       )
       .nullable()
       .describe(

@@ -462,6 +462,13 @@ const zFees = z
     protocolFee: zFee.describe('Platform fee, in input.'),
     solverFee: zFee.describe('The spread of the LP, in output, rounded down.'),
     relayerTip: zFee.describe('What the trade paid the relayer, in input.'),
+    venueFees: z
+      .array(zFee)
+      .optional()
+      .describe(
+        'What the venues of the legs of this order charge, as quoted; the quoted amounts contain it. Empty: ' +
+          'nothing. Absent: they charge by their price, as LPs do, or do not say.',
+      ),
   })
   .meta({ id: 'TradeFees', description: 'What a trade cost. Before it settles: what it will cost.' });
 const RESTRICTED = 'Absent unless the caller is owner or admin.';

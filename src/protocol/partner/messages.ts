@@ -125,7 +125,9 @@ const zQuoted = z
     quoteId: zText(100).min(1).describe("The partner's own id of this quote."),
     amountIn: zAmount.describe('What the partner is handed, in base units of the input.'),
     amountOut: zAmount.describe('What the receiver gets, in base units of the output.'),
-    fee: zAmount.describe('What of the price is the fee of the partner, in base units of the input.'),
+    fee: zAmount.describe(
+      'What of `amountIn` is the fee of the partner, in base units of the input. Takers see it.',
+    ),
     validUntil: zSeconds.describe('The last second in which the taker may submit the order.'),
     eta: z.int().min(0).max(86_400).nullable().describe('Seconds to delivery; null when unknown.'),
   })

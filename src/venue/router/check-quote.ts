@@ -45,7 +45,22 @@ export function objectionTo(
     )
   )
     return 'execution';
-  return executionObjection(quote, ask);
+  return feesHold(quote) ? executionObjection(quote, ask) : 'amount';
+}
+
+/** Each leg has its fee or null; none takes more than goes into its leg. */
+function feesHold({ inputAmount, via, fees }: RouteQuote): boolean {
+  const amountsIn = [inputAmount, ...via.map(({ amount }) => amount)];
+  return (
+    fees.length === amountsIn.length &&
+    fees.every(
+      (fee, leg) =>
+        fee === null ||
+        (fee.amount >= 0n &&
+          fee.amount >> 256n === 0n &&
+          (fee.in === 'output' || fee.amount <= (amountsIn[leg] as bigint))),
+    )
+  );
 }
 
 function executionObjection(

@@ -56,6 +56,8 @@ function legsOf(
         amount: outputAmount,
         minimum: outputAmount,
       },
+      // An LP earns a spread in its price and charges no fee beside it.
+      fee: null,
       eta,
       dependsOn: [],
     };

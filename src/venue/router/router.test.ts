@@ -144,6 +144,7 @@ function venueOf(
         validUntil: NOW + 30,
         eta: 2,
         via: [],
+        fees: [null],
         execution: { kind: 'through', filler: `0x${'b'.repeat(40)}`, data: '0x', gas: 1n },
       });
     },
@@ -317,8 +318,14 @@ describe('collecting candidates', () => {
     ],
     [
       'passes through its own output',
-      (quote) => ({ ...quote, via: [{ token: market(1).token.address, amount: 1n }] }),
+      (quote) => ({ ...quote, via: [{ token: market(1).token.address, amount: 1n }], fees: [null, null] }),
     ],
+    ['has a fee for a leg that it does not have', (quote) => ({ ...quote, fees: [null, null] })],
+    [
+      'charges more than it is given',
+      (quote) => ({ ...quote, fees: [{ in: 'input', amount: quote.inputAmount + 1n }] }),
+    ],
+    ['pays for the trade', (quote) => ({ ...quote, fees: [{ in: 'output', amount: -1n }] })],
   ])('an answer that %s does not compete', async (_, spoil) => {
     const clock = handClock();
     const { candidates, whys } = await gathererOf(

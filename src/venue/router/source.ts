@@ -7,7 +7,7 @@ import type { Ranked } from '../../auction/rank.ts';
 import type { Asset } from '../../domain/asset.ts';
 import type { SignedCommitment } from '../../domain/commitment.ts';
 import type { StandardOrder } from '../../domain/order.ts';
-import type { RoutePair } from '../../ports/route-venue.ts';
+import type { RoutePair, VenueFee } from '../../ports/route-venue.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import type { Leg, SealedRoute } from '../../protocol/api/router.ts';
 import type { RelayTerms } from '../quoting/relay-fee.ts';
@@ -21,6 +21,8 @@ export interface RouteLeg {
   input: { asset: Asset; amount: bigint };
   /** `minimum`: what the escrow enforces; null while not firm. */
   output: { asset: Asset; amount: bigint; minimum: bigint | null };
+  /** What its venue charges, already part of the amounts; null: not told apart from the price. */
+  fee: VenueFee | null;
   eta: number | null;
   /** Indices of legs that come first. */
   dependsOn: readonly number[];

@@ -6,7 +6,7 @@ import { assetId } from '../../domain/asset.ts';
 import { ETHER, type Chain, type TokenInfo } from '../../domain/chain.ts';
 import { encodeContext } from '../../domain/context.ts';
 import type { Address } from '../../domain/hex.ts';
-import { ROUTE_KINDS } from '../../ports/route-venue.ts';
+import { ROUTE_KINDS, type VenueFee } from '../../ports/route-venue.ts';
 import { directCandidate, followedBy, type RouteCandidate } from './gather.ts';
 import type { RouteLeg, RouteOffer } from './source.ts';
 import { routerTerms } from './terms.ts';
@@ -104,6 +104,7 @@ function offerOf(amounts: readonly bigint[], start: number, how: How): RouteOffe
         chainId: 1,
         input: { asset: market(start + index).asset, amount: amounts[index] as bigint },
         output: { asset: market(start + index + 1).asset, amount, minimum: last ? minimumOutput : null },
+        fee: how.fee && { in: how.fee, amount: BigInt(index) },
         eta: 2,
         dependsOn: index === 0 ? [] : [index - 1],
       };
@@ -120,12 +121,14 @@ interface How {
   kind: RouteLeg['kind'];
   slackBps: number;
   through: boolean;
+  fee: VenueFee['in'] | null;
 }
 
 const how: fc.Arbitrary<How> = fc.record({
   kind: fc.constantFrom('rfq' as const, ...ROUTE_KINDS),
   slackBps: fc.constantFrom(0, 50),
   through: fc.boolean(),
+  fee: fc.constantFrom('input' as const, 'output' as const, null),
 });
 const hops = fc.array(fc.bigInt({ min: 1_000n, max: 10n ** 20n }), { minLength: 2, maxLength: 3 });
 
@@ -181,6 +184,11 @@ test('law: legs of every kind lead from the input of the preview to its output',
       legs.forEach((leg, index) => {
         const before = legs[index - 1];
         expect(leg).toMatchObject({ index, dependsOn: before ? [index - 1] : [] });
+        const { fee } = index < count || later === null ? first : later[1];
+        const due = index < count ? index : index - count;
+        expect(leg.fees).toEqual(
+          fee && (due === 0 ? [] : [{ asset: leg[fee].asset, amount: due.toString() }]),
+        );
         if (!before) return;
         expect(leg.input.asset).toBe(before.output.asset);
         // Between two orders the next one counts on what the escrow enforces, not on the estimate.

@@ -5,6 +5,7 @@ import { assetId } from '../../domain/asset.ts';
 import { type Chain, ETHER, type NativeCurrency } from '../../domain/chain.ts';
 import { orderEnvelope } from '../../domain/order.ts';
 import { ORDER_TYPE, WARNINGS } from '../../protocol/api/candidate.ts';
+import type { VenueFee } from '../../ports/route-venue.ts';
 import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
@@ -117,7 +118,7 @@ const laterGas = (costs: RouteCandidate['gas'], native: NativeOf): RouterTerms['
 
 /** `before`: number of delivered legs; the first of these depends on the last of them. */
 function show(
-  { kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg,
+  { kind, solverId, venue, chainId, input, output, fee, eta, dependsOn }: RouteLeg,
   index: number,
   before: number,
 ): Leg {
@@ -133,7 +134,12 @@ function show(
       amount: output.amount.toString(),
       minimumAmount: output.minimum?.toString() ?? null,
     },
+    fees: fee && feesOf(fee, { input, output }),
     eta,
     dependsOn: dependsOn.length === 0 && before > 0 ? [before - 1] : dependsOn.map((leg) => leg + before),
   };
 }
+
+/** Empty when the venue charges nothing. */
+const feesOf = (fee: VenueFee, leg: Pick<RouteLeg, 'input' | 'output'>): Leg['fees'] =>
+  fee.amount === 0n ? [] : [{ asset: assetId(leg[fee.in].asset), amount: fee.amount.toString() }];

@@ -300,7 +300,7 @@ export const closedWords = ({ name }: RouteVenue, { opensAt }: Closed): string =
 function hopsOf(
   { id, kind }: RouteVenue,
   ask: RouteAsk,
-  { inputAmount, outputAmount, minimumOutput, via, eta }: RouteQuote,
+  { inputAmount, outputAmount, minimumOutput, via, fees, eta }: RouteQuote,
 ): RouteLeg[] {
   const { input, output } = pairOf({
     input: {
@@ -329,6 +329,7 @@ function hopsOf(
       chainId: ask.origin.id,
       input: from,
       output: { ...to, minimum: last ? minimumOutput : null },
+      fee: fees[index] ?? null,
       eta,
       dependsOn: index === 0 ? [] : [index - 1],
     };

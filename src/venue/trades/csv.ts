@@ -1,10 +1,13 @@
 /** Trade history as CSV. */
 
+import { formatTokens } from '../../domain/amount.ts';
+import { parseAssetId } from '../../domain/asset.ts';
+import { tokenOf } from '../../domain/chain.ts';
 import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
-import { legsText } from './legs.ts';
+import { legFeesText, legsText } from './legs.ts';
 
 /** Base units when the venue no longer lists the token. */
 const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): CsvCell =>
@@ -44,9 +47,24 @@ const MEMBER_COLUMNS: typeof COLUMNS = [
 ];
 
 /** Last, so that the columns before keep their places. */
-const ROUTE_COLUMNS: typeof COLUMNS = [['legs', (_, { terms }) => legsText(terms)]];
+const routeColumns = ({ chains }: Pick<Names, 'chains'>): typeof COLUMNS => [
+  ['legs', (_, { terms }) => legsText(terms)],
+  ['legFees', (_, { terms }) => legFeesText(terms, (fee) => feeText(fee, chains))],
+];
 
-const columnsFor = ({ members }: Names) => [...COLUMNS, ...(members ? MEMBER_COLUMNS : []), ...ROUTE_COLUMNS];
+/** Such as "0.3 USDC". */
+function feeText({ asset, amount }: { asset: string; amount: string }, chains: Names['chains']): string {
+  const found = parseAssetId(asset);
+  const chain = found && chains.get(found.chainId);
+  const token = chain && tokenOf(chain, found.token);
+  return token ? formatTokens(BigInt(amount), token) : `${amount} of ${asset}`;
+}
+
+const columnsFor = (names: Names) => [
+  ...COLUMNS,
+  ...(names.members ? MEMBER_COLUMNS : []),
+  ...routeColumns(names),
+];
 
 export const csvHeader = (names: Names): string =>
   `${columnsFor(names)

@@ -1,7 +1,7 @@
 /** One trade in full, from its order, facts and captured gas. */
 
 import { divUp } from '../../domain/amount.ts';
-import { assetId } from '../../domain/asset.ts';
+import { type Asset, assetId, parseAssetId } from '../../domain/asset.ts';
 import { type NativeCurrency, nativeTokenUnitsUp } from '../../domain/chain.ts';
 import { decodeContext } from '../../domain/context.ts';
 import type { Evidence } from '../../domain/fact.ts';
@@ -45,7 +45,7 @@ export function tradeDossier(parts: DossierParts): TradeDossier {
   const progress = progressOf(record);
   const quoted = quotedOf(record);
   const legs = legsOf(parts, quoted);
-  const fees = feesOf(parts, progress);
+  const fees = feesOf(parts, progress, legs);
   const { member, ...item } = tradeItem(row, names);
   return {
     trade: {
@@ -180,6 +180,7 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
 function feesOf(
   { record, row, route, gas, names, native }: DossierParts,
   { opened, fills, status }: Progress,
+  legs: NonNullable<TradeDossier['legs']>,
 ): TradeDossier['fees'] {
   if (opened && gas.length === 0) return undefined;
   const { chains } = names;
@@ -189,7 +190,7 @@ function feesOf(
   });
   const input = { chainId: row.terms.sourceChainId, token: row.terms.input.token };
   const output = { chainId: row.terms.destChainId, token: row.terms.output.token };
-  const fee = (asset: typeof input, due: bigint): TradeFee => {
+  const fee = (asset: Asset, due: bigint): TradeFee => {
     const id = assetId(asset);
     const amount = status === 'failed' ? 0n : due;
     // A first leg delivers another asset than its preview shows: the next leg's preview has that price.
@@ -215,6 +216,24 @@ function feesOf(
     // The LP's spread in output, rounded down.
     solverFee: fee(output, (delivered * spread) / (10_000n - spread)),
     relayerTip: fee(input, relay),
+    ...venueFeesOf(legs, record.orderId, fee),
+  };
+}
+
+/** Of the legs that this order executes. Absent where no venue says what it charges. */
+function venueFeesOf(
+  legs: NonNullable<TradeDossier['legs']>,
+  orderId: string,
+  fee: (asset: Asset, due: bigint) => TradeFee,
+): { venueFees?: TradeFee[] } {
+  const own = legs.filter(({ execution }) => execution?.orderId === orderId);
+  const known = own.flatMap(({ fees }) => fees ?? []);
+  if (own.every(({ fees }) => fees == null)) return {};
+  return {
+    venueFees: known.flatMap(({ asset, amount }) => {
+      const parsed = parseAssetId(asset);
+      return parsed ? [fee(parsed, BigInt(amount))] : [];
+    }),
   };
 }
 

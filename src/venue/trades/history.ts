@@ -177,7 +177,10 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
 function ndjsonLine(row: ExportedTrade, names: Names, by: TradeCursor['by'] | undefined): string {
   const line: TradeLine = {
     ...tradeItem(row, names),
-    legs: tradeLegs(row.terms)?.map(({ kind, solverId }) => ({ kind, solverId })) ?? null,
+    legs:
+      tradeLegs(row.terms)?.map(({ kind, solverId, fees }) => ({
+        ...{ kind, solverId, fees: fees?.map(({ asset, amount }) => ({ asset, amount })) ?? null },
+      })) ?? null,
     ...(by !== undefined && row.position !== null && { cursor: cursorText({ by, after: row.position }) }),
   };
   return `${JSON.stringify(line)}\n`;

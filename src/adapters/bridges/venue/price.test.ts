@@ -3,6 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  chargedUp,
+  convertDown,
   handedForUp,
   keptDown,
   payoutDown,
@@ -52,6 +54,16 @@ describe('laws', () => {
         expect(keptDown(handed, paid, terms)).toBeGreaterThanOrEqual(
           (handed * terms.share) / 1_000_000_000n + terms.flat,
         );
+      }),
+    ));
+
+  test('the fee that the taker sees and what it gets make up what was handed over', () =>
+    fc.assert(
+      fc.property(fc.bigInt(1n, 10n ** 24n), zTerms, (handed, terms) => {
+        const paid = payoutDown(handed, terms);
+        const fee = chargedUp(handed, paid, terms);
+        expect(fee + convertDown(paid, terms.outputDecimals, terms.inputDecimals)).toBe(handed);
+        expect(fee).toBeGreaterThanOrEqual(keptDown(handed, paid, terms));
       }),
     ));
 

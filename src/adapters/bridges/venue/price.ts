@@ -66,6 +66,13 @@ export const keptDown = (
   terms: Pick<TransferTerms, 'inputDecimals' | 'outputDecimals'>,
 ): bigint => handed - convertUp(paid, terms.outputDecimals, terms.inputDecimals);
 
+/** Base units of the input that the taker pays for the transfer; the rounding of the payout counts as cost. */
+export const chargedUp = (
+  handed: bigint,
+  paid: bigint,
+  terms: Pick<TransferTerms, 'inputDecimals' | 'outputDecimals'>,
+): bigint => max(handed - convertDown(paid, terms.outputDecimals, terms.inputDecimals), 0n);
+
 export const convertDown = (amount: bigint, from: number, to: number): bigint =>
   to >= from ? amount * 10n ** BigInt(to - from) : amount / 10n ** BigInt(from - to);
 

@@ -14,7 +14,7 @@ import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../../ports
 import type { FloatPlace, FloatStore, OriginTimes } from '../../../ports/stores/floats.ts';
 import { type Float, type FloatKeeper, freeOfFloat, readFloat, readGasCosts } from './float.ts';
 import { createPerBlock } from './per-block.ts';
-import { handedForUp, payoutDown, shareUp, type TransferTerms } from './price.ts';
+import { chargedUp, handedForUp, payoutDown, shareUp, type TransferTerms } from './price.ts';
 import type { RefillCosts } from './refill.ts';
 
 /** One token and the chains on which the venue holds it. */
@@ -149,6 +149,9 @@ export function createBridgeVenue(
       validUntil: Math.min(validity.to, Math.max(validity.from, at.origin.timestamp + validSeconds)),
       eta: etaOf(ask, prices.amountUsd(ask.inputToken, sized.inputAmount) ?? undefined),
       via: [],
+      fees: [
+        { in: 'input', amount: chargedUp(fees.handedOver(sized.inputAmount, 0n), sized.outputAmount, terms) },
+      ],
       execution: { kind: 'solver', account },
     };
   }

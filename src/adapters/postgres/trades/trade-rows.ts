@@ -73,7 +73,13 @@ function legsOf(
   { composite }: Quoted,
 ): Pick<TradeTerms, 'legs'> {
   const legs = namespace === 'router' ? composite?.legs : undefined;
-  if (legs) return { legs: legs.map(({ kind, solverId, dependsOn }) => ({ kind, solverId, dependsOn })) };
+  if (legs)
+    return {
+      legs: legs.map(({ kind, solverId, dependsOn, fees }) => ({
+        ...{ kind, solverId, dependsOn },
+        ...(fees !== undefined && { fees }),
+      })),
+    };
   if (route !== null || order.outputs.length < 2) return {};
   return { legs: solverIds.map((solverId) => ({ kind: 'rfq', solverId, dependsOn: [] })) };
 }

@@ -141,6 +141,7 @@ export function orderOf(
       validUntil: quote.validUntil,
       eta: null,
       via: [],
+      fees: [{ in: 'input', amount: BigInt(quote.fee) }],
       execution: { kind: 'solver', account },
     },
   });
