@@ -850,7 +850,7 @@ test('any text survives a cell, with only the guard added', async () => {
           }),
         );
         expect(more).toEqual([]);
-        expect(cells).toHaveLength(27);
+        expect(cells).toHaveLength(28);
         expect(cells?.[11]).toBe(guarded(name));
       },
     ),

@@ -66,7 +66,7 @@ export const keptDown = (
   terms: Pick<TransferTerms, 'inputDecimals' | 'outputDecimals'>,
 ): bigint => handed - convertUp(paid, terms.outputDecimals, terms.inputDecimals);
 
-/** Base units of the input that the taker pays for the transfer; the rounding of the payout counts as cost. */
+/** Base units of the input that the taker pays for the transfer, with the rounding of what it gets. */
 export const chargedUp = (
   handed: bigint,
   paid: bigint,
