@@ -34,7 +34,7 @@ import { privateKeyToAccount } from 'viem/accounts';
  *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } },   prices in 1e-8 USD
  *   pairs: [{ input, output, minAmountIn, maxAmountIn }],
  *   hours: null, or { days: [1, 2, 3, 4, 5], from: "08:00", cutOff: "16:00", to: "17:00", holidays: ["2026-12-25"] }, in UTC, or the openings themselves,
- *   payouts: [{ asset, currency, perToken, fee }], holdDeliveries: true while compliance holds all deliveries }
+ *   payouts: [{ asset, currency, perToken, fee, minAmount, maxAmount }], holdDeliveries: true while compliance holds all deliveries }
  * A change of the file counts from the next request on.
  */
 const file = process.argv[2];
@@ -175,7 +175,7 @@ const handlers = {
     accounts: [...chains.keys()].map((chainId) => ({ chainId, account })),
     pairs: config.pairs,
     hours: openings(),
-    payouts: (config.payouts ?? []).map(({ asset, currency }) => ({ asset, currency })),
+    payouts: (config.payouts ?? []).map(({ perToken, fee, ...pair }) => pair),
   }),
 
   async quote({ input, output, side, amount, now, destBlock, validFrom, validTo, taker, receiver }) {
@@ -277,7 +277,7 @@ const handlers = {
       );
   },
 
-  'payout-offer'({ asset, amount, currency }) {
+  'payout-offer'({ asset, amount, currency, from }) {
     const payout = config.payouts?.find((each) => each.asset === asset && each.currency === currency);
     if (!payout) return { declined: 'pair' };
     const { closed, cutOff } = hoursAt(seconds(), seconds());
@@ -285,12 +285,18 @@ const handlers = {
     const whole = Number(amount) / 10 ** config.assets[asset].decimals;
     const arrives = whole * payout.perToken - payout.fee;
     if (arrives <= 0) return { declined: 'size_below_min' };
+    if (payout.minAmount && BigInt(amount) < BigInt(payout.minAmount))
+      return { declined: 'size_below_min', minAmount: payout.minAmount };
+    if (payout.maxAmount && BigInt(amount) > BigInt(payout.maxAmount))
+      return { declined: 'size_above_max', maxAmount: payout.maxAmount };
     const offerId = randomUUID();
     const validUntil = Math.min(cutOff, seconds() + 3_600);
     const link = `http://${config.listen.host}:${config.listen.port}/payouts/${offerId}`;
     payouts.set(offerId, { status: 'waiting', reference: null, sentAt: null });
     return {
       offerId,
+      // Signed with the answer, so that the taker can hold us to it.
+      ...{ asset, amount, currency, from, payTo: account },
       amountOut: arrives.toFixed(2),
       fee: payout.fee.toFixed(2),
       arrivesAt: validUntil + 86_400,

@@ -52,6 +52,7 @@ import {
 export * from './errors.ts';
 export { PERMIT2 } from './trust.ts';
 export { ranked };
+export { verifyPayoutOffer } from './payouts/verify.ts';
 export type {
   Approvals,
   Candidate,

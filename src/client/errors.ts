@@ -55,6 +55,7 @@ export class VenueError extends BaseError {
 export const DISTRUST_CODES = [
   'malformed_answer',
   'not_checked',
+  'payout',
   'quote_id',
   'solver',
   'order_missing',

@@ -15,6 +15,7 @@ import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Block } from './chain.ts';
+import type { PayoutDesk } from './payouts.ts';
 
 export const ROUTE_KINDS = ['dex', 'bridge', 'issuer', 'fiat'] as const;
 export type RouteKind = (typeof ROUTE_KINDS)[number];
@@ -51,6 +52,8 @@ export interface RouteVenue {
    * called at or after the fillDeadline.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
+  /** Payouts that a taker may choose after a delivery. No order settles by one. */
+  readonly payouts?: PayoutDesk;
 }
 
 export const ROUTE_VENUE_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;

@@ -64,6 +64,7 @@ import { createWorkspaces } from './access/workspaces.ts';
 import { createWorkspaceKeys } from './admin/workspace-keys.ts';
 import { createWorkspaceMembers } from './admin/workspace-members.ts';
 import { createWebhooks } from './webhooks/endpoints.ts';
+import { createPayouts } from './payouts/payouts.ts';
 import { WEBHOOKS } from './webhooks/options.ts';
 import { createRosterRecorder } from './webhooks/roster-recorder.ts';
 import { createVault } from './webhooks/vault.ts';
@@ -199,6 +200,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       router,
       routePreflighter,
       routeRoster,
+      payouts: createPayouts({ ...ports, workspaces, networks }),
     },
     ...{ tickets, history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
     ...{ webhooks, workspaceKeys, workspaceMembers, keyUses, rosterRecorder, shadowRequests },

@@ -111,6 +111,10 @@ export const PLANTED_PARTNERS: readonly PlantedPartner[] = [
         "if (known.status !== 'accepted' && known.status !== 'refused') return stateOf(known);",
         "if (known.status === 'delivered') return { ...stateOf(known), status: 'cancelled' };",
       ]),
+      fault('payouts', 'signs for another amount of the payout', [
+        'asset, amount, currency, from, payTo',
+        "asset, amount: '1', currency, from, payTo",
+      ]),
       fault('given-up', 'says nothing of what it has given up', [
         "record('order', { ...known, status: 'cancelled', detail: 'given up' });",
         '',

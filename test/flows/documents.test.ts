@@ -23,6 +23,7 @@ import { RECORDED, type Recording } from '../../src/protocol/api/recording.ts';
 import { play, stageOf } from '../support/api-examples.ts';
 import { shapeOf } from '../support/shape.ts';
 import { bundled, createSchemas } from '../support/openapi-schemas.ts';
+import { payoutVenue } from '../support/payout-desk.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,7 +33,7 @@ let v: TestVenue;
 let played: Recording;
 
 beforeAll(async () => {
-  v = await startTestVenue();
+  v = await startTestVenue({ routeVenues: async () => [payoutVenue()] });
   played = await play(await stageOf(v));
   if (RENEW)
     writeFileSync(resolve(ROOT, 'src/protocol/api/recorded.json'), `${JSON.stringify(played, null, 1)}\n`);

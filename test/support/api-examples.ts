@@ -62,6 +62,17 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
     of: /^GET .*\/orders\/:id$/,
     ask: async ({ order }, path) => ({ path: path.replace(':id', await order(namespaceOf(path))) }),
   },
+  {
+    of: /^POST .*\/payouts\/offers$/,
+    ask: ({ taker, quote: { input } }, path) => ({
+      path,
+      body: { asset: input.asset, amount: '1000000000', currency: 'EUR', from: taker.address },
+    }),
+  },
+  {
+    of: /^GET .*\/payouts\/:partnerId\/:offerId$/,
+    ask: (_, path) => ({ path: path.replace(':partnerId', 'acme-payouts').replace(':offerId', 'offer-1') }),
+  },
   { of: /^GET .*\/solvers$/, ask: (_, path) => ({ path: `${path}?status=active&corridor=chain1-chain1` }) },
   { of: /^GET .*\/firmness$/, ask: (_, path) => ({ path: path.replace(':id', 'lp-1') }) },
   { of: /^POST .*\/ws\/tickets$/, ask: (_, path) => ({ path }) },

@@ -138,6 +138,7 @@ export async function startTestPartner({
       id: 'test-partner',
       name: 'Test partner',
       kind: 'bridge',
+      publicKeys: [publicKeyText(partnerSigningKey(theirs))],
       limits: { timeoutMs: 5_000, maxInFlight: 8 },
       termsMs: 60_000,
       orderTimeoutMs: 10_000,
@@ -160,7 +161,8 @@ export async function startTestPartner({
     },
     async restart() {
       child?.kill('SIGKILL');
-      await new Promise((ended) => (child?.exitCode === null ? child.once('exit', ended) : ended(0)));
+      const isRunning = child?.exitCode === null && child.signalCode === null;
+      await new Promise((ended) => (isRunning ? child?.once('exit', ended) : ended(0)));
       await run();
     },
     kill: () => void child?.kill('SIGKILL'),

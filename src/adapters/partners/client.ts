@@ -7,6 +7,7 @@ import type { Bytes32 } from '../../domain/hex.ts';
 import type { OrderMessage } from '../../domain/order.ts';
 import { toSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { SignedAnswer } from '../../ports/payouts.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import {
@@ -50,6 +51,12 @@ type Answer<T extends PartnerOperation> = z.output<Requests[T]['answer']>;
 export interface PartnerClient {
   /** Throws `PartnerFault`, or `PartnerRefusal` for an error of the protocol. */
   ask<T extends PartnerOperation>(type: T, fields: Fields<T>, timeoutMs: number): Promise<Answer<T>>;
+  /** As `ask`, with the answer as the partner signed it. */
+  askSigned<T extends PartnerOperation>(
+    type: T,
+    fields: Fields<T>,
+    timeoutMs: number,
+  ): Promise<{ answer: Answer<T>; signed: SignedAnswer }>;
   /** The lines of one day (UTC, such as 2026-11-28). */
   reconciliation(day: string, timeoutMs: number): Promise<ReconciliationLine[]>;
 }
@@ -74,7 +81,7 @@ export function createPartnerClient(
     request: string,
     fields: object,
     { timeoutMs, maxBytes = PARTNER_MAX_BYTES }: { timeoutMs: number; maxBytes?: number },
-  ): Promise<string> {
+  ): Promise<SignedAnswer> {
     const count = (outcome: (typeof OUTCOMES)[number]) => asked.add({ partner: id, request, outcome });
     const body = JSON.stringify({ type: request, partner: id, ...fields });
     const message = { id: random.bytes32().slice(2, 2 + ID_HEX), timestamp: toSeconds(clock.nowMs()), body };
@@ -105,7 +112,12 @@ export function createPartnerClient(
         : new PartnerRefusal(id, request, refusal);
     }
     count('answered');
-    return answer.body;
+    return {
+      id: message.id,
+      timestamp: Number(answer.header('webhook-timestamp')),
+      body: answer.body,
+      signature: answer.header('webhook-signature') ?? '',
+    };
   }
 
   function faultOf({ status, body, header }: OutboundAnswer, sent: string): string | undefined {
@@ -137,14 +149,20 @@ export function createPartnerClient(
     );
   }
 
+  async function askSigned<T extends PartnerOperation>(type: T, fields: Fields<T>, timeoutMs: number) {
+    const signed = await post(type, fields, { timeoutMs });
+    const schema = PARTNER_OPERATIONS[type].answer as unknown as z.ZodType<Answer<T>>;
+    return { answer: read(type, schema, signed.body), signed };
+  }
+
   return {
+    askSigned,
     async ask(type, fields, timeoutMs) {
-      const text = await post(type, fields, { timeoutMs });
-      return read(type, PARTNER_OPERATIONS[type].answer as unknown as z.ZodType<Answer<typeof type>>, text);
+      return (await askSigned(type, fields, timeoutMs)).answer;
     },
     async reconciliation(day, timeoutMs) {
       const request = 'reconciliation' satisfies z.output<typeof zReconciliationRequest>['type'];
-      const text = await post(request, { day }, { timeoutMs, maxBytes: RECONCILIATION_BYTES });
+      const { body: text } = await post(request, { day }, { timeoutMs, maxBytes: RECONCILIATION_BYTES });
       const lines = text.split('\n').filter((line) => line !== '');
       return lines.map((line) => read(request, zReconciliationLine, line));
     },

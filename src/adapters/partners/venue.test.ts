@@ -169,6 +169,7 @@ async function open(): Promise<PartnerVenue> {
       id: 'bank',
       name: 'A bank',
       kind: 'fiat',
+      publicKeys: [],
       limits: { timeoutMs: 500, maxInFlight: 8 },
       termsMs: 600_000,
       orderTimeoutMs: 5_000,

@@ -21,12 +21,16 @@ import type {
   PartnerTerms,
   PartnerWindow,
 } from '../../protocol/partner/messages.ts';
+import { hoursAt } from './hours.ts';
+import { createPayoutDesk } from './payouts.ts';
 import { type PartnerClient, PartnerFault, PartnerRefusal } from './client.ts';
 
 export interface PartnerVenueOptions {
   id: string;
   name: string;
   kind: 'fiat' | 'issuer' | 'bridge';
+  /** Of the partner, for takers who verify its payout offers. */
+  publicKeys: readonly string[];
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
   /** Between two looks at its terms. */
   termsMs: number;
@@ -178,7 +182,7 @@ export function createPartnerVenue(
       if (!terms) return { declined: 'standby', detail: 'its terms have not been read yet' };
       const now = toSeconds(clock.nowMs());
       const hours = hoursAt(terms.hours, now, now);
-      return 'declined' in hours ? hours : undefined;
+      return hours && 'declined' in hours ? hours : undefined;
     },
     quote,
     async promise({ ask, quote: shown, nonce }) {
@@ -222,6 +226,10 @@ export function createPartnerVenue(
       cancelTimer();
     },
     terms: () => terms,
+    payouts: createPayoutDesk(
+      { client, clock, terms: () => terms },
+      { id, publicKeys: options.publicKeys, timeoutMs: limits.timeoutMs },
+    ),
   };
 
   /** The taker then has its money back at once, and not only after `expires`. */
@@ -301,19 +309,7 @@ export function hoursFor(
   hours: readonly PartnerWindow[] | null,
   { at, validity }: Pick<RouteAsk, 'at' | 'validity'>,
 ): { cutOff: UnixSeconds } | Closed {
-  return hoursAt(hours, at.origin.timestamp, validity.from);
-}
-
-function hoursAt(
-  hours: readonly PartnerWindow[] | null,
-  now: UnixSeconds,
-  firmFrom: UnixSeconds,
-): { cutOff: UnixSeconds } | Closed {
-  if (hours === null) return { cutOff: Number.MAX_SAFE_INTEGER };
-  const open = hours.find(({ from, cutOff }) => from <= now && firmFrom <= cutOff);
-  if (open) return open;
-  const opensAt = hours.map(({ from }) => from).filter((from) => from > now);
-  return { declined: 'closed', opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
+  return hoursAt(hours, at.origin.timestamp, validity.from) ?? { cutOff: Number.MAX_SAFE_INTEGER };
 }
 
 const assetsIn = ({ input, output }: RoutePair): { input: AssetId; output: AssetId } => ({

@@ -125,18 +125,20 @@ export async function openPartnerVenues(
   const clients = await openPartnerClients(config, { metrics, secrets });
   life.onStop('partner connections', () => clients.close());
   log.info({ publicKeys: clients.publicKeys }, 'partners verify what we ask by these public keys');
-  return config.partners.map(({ id, name, kind, timeoutMs, maxInFlight, orderTimeoutMs, ...seconds }) => {
-    const venue = createPartnerVenue(
-      { client: clients.of(id), chains, clock: systemClock, log },
-      {
-        ...{ id, name, kind, limits: { timeoutMs, maxInFlight }, orderTimeoutMs },
-        termsMs: seconds.termsSeconds * 1_000,
-        fillMs: seconds.fillSeconds * 1_000,
-        cancelSeconds: seconds.cancelSeconds,
-      },
-    );
-    life.onStop(`partner ${id}`, () => venue.stop());
-    void venue.start();
-    return venue;
-  });
+  return config.partners.map(
+    ({ id, name, kind, publicKeys, timeoutMs, maxInFlight, orderTimeoutMs, ...seconds }) => {
+      const venue = createPartnerVenue(
+        { client: clients.of(id), chains, clock: systemClock, log },
+        {
+          ...{ id, name, kind, publicKeys, limits: { timeoutMs, maxInFlight }, orderTimeoutMs },
+          termsMs: seconds.termsSeconds * 1_000,
+          fillMs: seconds.fillSeconds * 1_000,
+          cancelSeconds: seconds.cancelSeconds,
+        },
+      );
+      life.onStop(`partner ${id}`, () => venue.stop());
+      void venue.start();
+      return venue;
+    },
+  );
 }

@@ -91,6 +91,8 @@ const zTerms = z
           .strictObject({
             asset: zAssetId.describe('The token that the partner pays out, in CAIP-19 form.'),
             currency: zText(12).describe('What arrives, such as EUR.'),
+            minAmount: zAmount.optional().describe('Least amount that it pays out, in base units.'),
+            maxAmount: zAmount.optional().describe('Largest amount that it pays out, in base units.'),
           })
           .meta({ id: 'PartnerPayoutPair', description: 'A payout that a taker can choose afterwards.' }),
       )
@@ -225,6 +227,11 @@ export const zReconciliationLine = z
   .meta({ id: 'PartnerReconciliationLine', description: 'One line of the file: one delivered order.' });
 export type ReconciliationLine = z.infer<typeof zReconciliationLine>;
 
+export const zOfferId = z
+  .string()
+  .regex(/^[A-Za-z0-9._~-]{1,100}$/, 'must be letters, digits, ".", "_", "~", "-"');
+const zDecimal = z.string().regex(/^[0-9]{1,20}(\.[0-9]{1,18})?$/, 'must be a decimal number without a sign');
+
 const zPayoutOfferRequest = request(
   'payout-offer',
   'What would the partner pay out for a token that the taker has?',
@@ -232,22 +239,28 @@ const zPayoutOfferRequest = request(
     asset: zAssetId.describe('The token, in CAIP-19 form.'),
     amount: zAmount.describe('How much of it, in base units.'),
     currency: zText(12).describe('What shall arrive, such as EUR.'),
+    from: zAddress.describe('The address that the token will come from.'),
   },
 );
+/** Of the fields that the partner signs; the venue shows them to takers as they are. */
+export const zPayoutTerms = {
+  offerId: zOfferId.describe("The partner's own id of the offer, which nobody can guess."),
+  asset: zAssetId.describe('The token that is paid out, as asked.'),
+  amount: zAmount.describe('How much of it, in base units, as asked.'),
+  currency: zText(12).describe('What arrives, as asked.'),
+  from: zAddress.describe('The address that the token comes from, as asked.'),
+  payTo: zAddress.describe("Where the taker sends the token, on the token's chain."),
+  amountOut: zDecimal.describe('What would arrive, as decimal text in whole units of the currency.'),
+  fee: zDecimal.describe('Fee that is taken off already, in whole units of the currency.'),
+  arrivesAt: zSeconds.describe('When it would arrive at the latest, if the token comes before `validUntil`.'),
+  validUntil: zSeconds.describe('The last second in which the token has to come; the cut-off of the bank.'),
+  link: z
+    .url({ protocol: /^https?$/ })
+    .max(500)
+    .describe('Page of the partner. The taker names its bank account there, never to the venue.'),
+};
 const zPayoutOffer = z
-  .strictObject({
-    offerId: zText(100).min(1).describe("The partner's own id of the offer."),
-    amountOut: zText(40).describe('What would arrive, as decimal text in whole units of the currency.'),
-    fee: zText(40).describe('Fee that is taken off already, in whole units of the currency.'),
-    arrivesAt: zSeconds.describe(
-      'When it would arrive at the latest, if the token comes before `validUntil`.',
-    ),
-    validUntil: zSeconds.describe('The last second in which the token has to come; the cut-off of the bank.'),
-    link: z
-      .url({ protocol: /^https?$/ })
-      .max(500)
-      .describe('Page of the partner. The taker names its bank account there, never to the venue.'),
-  })
+  .strictObject(zPayoutTerms)
   .meta({
     id: 'PartnerPayoutOffer',
     description:
@@ -257,17 +270,19 @@ export type PartnerPayoutOffer = z.infer<typeof zPayoutOffer>;
 const zPayoutOfferAnswer = z.union([zPayoutOffer, zDeclined, zClosed]);
 
 const zPayoutStatusRequest = request('payout-status', 'How does a payout stand?', {
-  offerId: zText(100).describe("The partner's id of the offer."),
+  offerId: zOfferId.describe("The partner's id of the offer."),
 });
+export const PAYOUT_STATES = {
+  waiting: 'the token has not come',
+  received: 'the token has come, and the bank has no order yet',
+  sent: 'the bank has sent the money; `reference` names the transfer',
+  returned: 'the token went back to where it came from',
+} as const;
+
 const zPayoutState = z
   .strictObject({
-    offerId: zText(100).describe("The partner's id of the offer."),
-    status: zExplained('How the payout stands.', {
-      waiting: 'the token has not come',
-      received: 'the token has come, and the bank has no order yet',
-      sent: 'the bank has sent the money; `reference` names the transfer',
-      returned: 'the token went back to where it came from',
-    }),
+    offerId: zOfferId.describe("The partner's id of the offer."),
+    status: zExplained('How the payout stands.', PAYOUT_STATES),
     reference: zText(100)
       .nullable()
       .describe("The bank's reference of the transfer; null before it is sent."),
@@ -277,6 +292,8 @@ const zPayoutState = z
     id: 'PartnerPayoutState',
     description: 'A payout. The signature of the answer attests the reference: it is evidence, and no proof.',
   });
+
+export type PartnerPayoutState = z.infer<typeof zPayoutState>;
 
 /* From the partner */
 

@@ -17,6 +17,7 @@ import { membersRoutes } from './members.ts';
 import { firmnessRoute } from './firmness.ts';
 import { orderRoute } from './order.ts';
 import { pairsRoute } from './pairs.ts';
+import { payoutRoutes } from './payouts.ts';
 import { preflightRoute } from './preflight.ts';
 import { quotesRoute } from './quotes.ts';
 import { solversRoute } from './solvers.ts';
@@ -29,7 +30,7 @@ import { tradesRoute } from './trades.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
-  const { quoter, router, submitter, preflighter, routePreflighter, routeRoster } = parts;
+  const { quoter, router, submitter, preflighter, routePreflighter, routeRoster, payouts } = parts;
   const {
     networks: chains,
     markets,
@@ -57,6 +58,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     solversRoute(solvers, '/api/v1/rfq/solvers', 'rfq'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/solvers', 'roster'),
+    ...payoutRoutes({ payouts }),
     firmnessRoute({ firmness, roster, workspaces }),
     keyRoute({ workspaces }),
     ticketsRoute({ tickets }),

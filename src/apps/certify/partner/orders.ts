@@ -248,14 +248,23 @@ export async function checkReconciliation(
 }
 
 export async function checkPayouts(
-  { asking, findings, terms }: PartnerContext,
+  { asking, findings, terms, world: { taker } }: PartnerContext,
   amount: bigint,
 ): Promise<void> {
   const [payout] = terms.payouts;
   if (!payout) return findings.skip('payouts', 'the partner offers no payouts');
-  const offer = await asking.ask('payout-offer', { ...payout, amount: amount.toString() });
+  const wanted = {
+    asset: payout.asset,
+    currency: payout.currency,
+    amount: amount.toString(),
+    from: taker.address,
+  };
+  const offer = await asking.ask('payout-offer', wanted);
   if (!offer || 'declined' in offer)
     return findings.fail('payouts', `there is no offer for a payout that the terms name`);
+  const said = { asset: offer.asset, currency: offer.currency, amount: offer.amount, from: offer.from };
+  if (JSON.stringify(said) !== JSON.stringify(wanted))
+    return findings.fail('payouts', 'the offer names another payout than was asked for');
   const state = await asking.ask('payout-status', { offerId: offer.offerId });
   if (state?.offerId === offer.offerId && state.status === 'waiting' && offer.validUntil <= offer.arrivesAt)
     findings.pass('payouts', 'an offer, and its state before the token comes');
