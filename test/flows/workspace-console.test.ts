@@ -46,7 +46,15 @@ let receiver: Receiver;
 async function workspaceKey(role: Role, memberId: string | null): Promise<string> {
   const { text, record } = mintKey(
     { random: systemRandom, clock: systemClock },
-    { kind: 'workspace', mode: 'test', workspaceId, role, memberId, solverId: null, label: 'console' },
+    {
+      kind: 'workspace',
+      mode: 'test',
+      workspaceId: WORKSPACE,
+      role,
+      memberId,
+      solverId: null,
+      label: 'console',
+    },
   );
   await world.store.addKey(record);
   return text;
