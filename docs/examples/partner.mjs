@@ -175,7 +175,7 @@ const handlers = {
     accounts: [...chains.keys()].map((chainId) => ({ chainId, account })),
     pairs: config.pairs,
     hours: openings(),
-    payouts: (config.payouts ?? []).map(({ perToken, fee, ...pair }) => pair),
+    payouts: (config.payouts ?? []).map(({ perToken: _rate, fee: _fee, ...pair }) => pair),
   }),
 
   async quote({ input, output, side, amount, now, destBlock, validFrom, validTo, taker, receiver }) {

@@ -52,10 +52,13 @@ const zName = (max: number) =>
     .string()
     .min(1)
     .max(max)
+    // No \p: many readers of the API document compile its patterns without the flag that this needs.
     .regex(
-      /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u,
+      // oxlint-disable-next-line no-control-regex
+      /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
       'must be one line without control characters',
     )
+    .refine((text) => text.isWellFormed(), 'must be Unicode text')
     .refine((text) => text.trim() === text, 'must not begin or end with a space');
 const zWhen = z.iso.datetime();
 const zLimits = z.strictObject({
