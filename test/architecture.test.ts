@@ -32,7 +32,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   // canonicalize writes RFC 8785 JSON, a pure function of its argument.
   protocol: ['zod', 'canonicalize', 'node:crypto'],
   ports: [],
-  client: ['viem', 'zod'],
+  // Ed25519 is a pure function of its arguments; browsers do not all have it.
+  client: ['viem', 'zod', '@noble/curves/ed25519.js'],
 };
 
 /**

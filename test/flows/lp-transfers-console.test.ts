@@ -1,6 +1,6 @@
 /**
- * Rebalancing in the console of a real LP: what is advised, begun by its operator with a reason, followed step
- * by step to its end, and kept from a viewer. `npm run docs` renews the pictures.
+ * Rebalancing in the console of a real LP: what is advised, begun by its operator with a reason, followed to
+ * its end, and kept from a viewer. `npm run docs` renews the pictures.
  */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -8,8 +8,8 @@ import { DistrustError } from '../errors.ts';
 const SPKI_PREFIX = '302a300506032b6570032100';
 
 /**
- * Throws "payout" unless the partner has signed this offer, it answers `asked`, and it is still valid at `now`
- * (Unix seconds). `publicKeys`: those that the partner publishes, in base64, not those that the venue names.
+ * Throws "payout" unless the partner has signed this offer, it answers `asked`, and is valid at `now` (Unix
+ * seconds). `publicKeys`: those that the partner publishes, in base64, not those that the venue names.
  */
 export function verifyPayoutOffer(
   offer: PayoutOffer,

@@ -58,7 +58,7 @@ const zName = (max: number) =>
       /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
       'must be one line without control characters',
     )
-    .refine((text) => text.isWellFormed(), 'must be Unicode text')
+    .refine((text) => !/\p{Cs}/u.test(text), 'must be Unicode text')
     .refine((text) => text.trim() === text, 'must not begin or end with a space');
 const zWhen = z.iso.datetime();
 const zLimits = z.strictObject({

@@ -1,4 +1,4 @@
-/** POST …/payouts/offers and GET …/payouts/{partnerId}/{offerId}: payouts that a taker may choose afterwards. */
+/** POST …/payouts/offers and GET …/payouts/{partnerId}/{offerId}: payouts that a taker may choose later. */
 
 import * as z from 'zod';
 import { zOfferId, zPayoutTerms, PAYOUT_STATES } from '../partner/messages.ts';
@@ -55,6 +55,9 @@ const zOffer = z
   .object({
     ...zPartnerName,
     ...zPayoutTerms,
+    // Takers get texts without patterns, as everywhere in the API.
+    amountOut: z.string().describe(zPayoutTerms.amountOut.description ?? ''),
+    fee: z.string().describe(zPayoutTerms.fee.description ?? ''),
     opening: zOpening.nullable().describe('The opening in which the offer was made. null: always open.'),
     minAmount: z
       .string()

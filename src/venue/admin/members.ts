@@ -24,15 +24,17 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
     },
     /** Throws 404, and 409 for an id or address that is taken. */
     add: (who: string, workspaceId: string, wanted: NewMember) =>
-      store.change((tx) => addMember(tx, deps, { who, workspaceId }, wanted)),
+      store.change((tx) => writeNewMember(tx, deps, { who, workspaceId }, wanted)),
     /** Throws 404, and 409 for the last owner. */
     set: (who: string, workspaceId: string, userId: string, change: MemberChange) =>
       store.change(async (tx) =>
-        setMember(tx, deps, who, await memberAmong(tx, workspaceId, userId), change),
+        writeMemberChange(tx, deps, who, await memberAmong(tx, workspaceId, userId), change),
       ),
     /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
     remove: (who: string, workspaceId: string, userId: string) =>
-      store.change(async (tx) => removeMember(tx, deps, who, await memberAmong(tx, workspaceId, userId))),
+      store.change(async (tx) =>
+        writeMemberRemoval(tx, deps, who, await memberAmong(tx, workspaceId, userId)),
+      ),
   };
 }
 
@@ -52,7 +54,7 @@ export async function memberAmong(tx: AdminTx, workspaceId: string, userId: stri
 }
 
 /** Throws 404, and 409 for an id or address that is taken. */
-export async function addMember(
+export async function writeNewMember(
   tx: AdminTx,
   { clock, random }: MemberDeps,
   { who, workspaceId }: { who: string; workspaceId: string },
@@ -84,7 +86,7 @@ export async function addMember(
 }
 
 /** A lower role lowers the member's keys. Throws 409 for the last owner. */
-export async function setMember(
+export async function writeMemberChange(
   tx: AdminTx,
   { clock }: MemberDeps,
   who: string,
@@ -109,7 +111,7 @@ export async function setMember(
 }
 
 /** Revokes the member's keys. Throws 409 for the last owner. */
-export async function removeMember(
+export async function writeMemberRemoval(
   tx: AdminTx,
   { clock }: MemberDeps,
   who: string,

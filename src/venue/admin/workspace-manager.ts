@@ -30,7 +30,7 @@ export function requireManager(
     );
 }
 
-/** Checks the key again as it is in the transaction: it may have been lowered or revoked since it was read. */
+/** Checks the key again as it is in the transaction: meanwhile it may have been lowered or revoked. */
 export const changeAsManager = <T>(
   adminStore: AdminStore,
   { id }: ApiKey,

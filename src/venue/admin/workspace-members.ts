@@ -11,7 +11,7 @@ import type {
 import { ApiError, invalid } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 import { conflict } from './change.ts';
-import { addMember, memberAmong, outranks, removeMember, setMember } from './members.ts';
+import { writeNewMember, memberAmong, outranks, writeMemberRemoval, writeMemberChange } from './members.ts';
 import { memberView } from './views.ts';
 import { BY_KEY, changeAsManager, requireManager } from './workspace-manager.ts';
 
@@ -58,22 +58,22 @@ export function createWorkspaceMembers({
           throw conflict(`This workspace has ${MAX_MEMBERS} members, which is the limit. Remove one first.`);
         // Whether an identity was checked, the venue says.
         const member = { ...wanted, kycStatus: 'none' } as const;
-        return addMember(tx, deps, { who: BY_KEY + caller.id, workspaceId }, member);
+        return writeNewMember(tx, deps, { who: BY_KEY + caller.id, workspaceId }, member);
       }),
-    /** Throws 403 for a member above the caller, 409 for the last owner, 422 for a role above the caller's. */
+    /** Throws 403 for a member above the caller, 409 for the last owner, 422 for a role above its own. */
     set: (key: ApiKey, workspaceId: string, userId: string, { role }: WorkspaceMemberChange) =>
       change(key, workspaceId, 'changed', async (tx, caller) => {
         const among = await memberAmong(tx, workspaceId, userId);
         await requireReach(tx, caller, among.member);
         requireRole(caller, role);
-        return setMember(tx, deps, BY_KEY + caller.id, among, { role });
+        return writeMemberChange(tx, deps, BY_KEY + caller.id, among, { role });
       }),
     /** Revokes the member's keys. Throws 403 for a member above the caller, 409 for the last owner. */
     remove: (key: ApiKey, workspaceId: string, userId: string) =>
       change(key, workspaceId, 'removed', async (tx, caller) => {
         const among = await memberAmong(tx, workspaceId, userId);
         await requireReach(tx, caller, among.member);
-        return removeMember(tx, deps, BY_KEY + caller.id, among);
+        return writeMemberRemoval(tx, deps, BY_KEY + caller.id, among);
       }),
   };
 }

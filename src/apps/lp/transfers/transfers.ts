@@ -61,7 +61,7 @@ export interface ExecutedRebalancing {
   start(): Promise<void>;
 }
 
-/** With transfers off, open ones stand still. Throws `RequestError` where key, accounts and bridges do not fit. */
+/** With transfers off, open ones stand still. Throws `RequestError` where keys and accounts do not fit. */
 export async function openTransfers(
   config: LpAppConfig,
   { chains, store, transactions, node, brake, audit, life, log, metrics, secrets }: Ground,
