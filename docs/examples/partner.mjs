@@ -292,7 +292,7 @@ const handlers = {
     const offerId = randomUUID();
     const validUntil = Math.min(cutOff, seconds() + 3_600);
     const link = `http://${config.listen.host}:${config.listen.port}/payouts/${offerId}`;
-    payouts.set(offerId, { status: 'waiting', reference: null, sentAt: null });
+    payouts.set(offerId, { asset, status: 'waiting', reference: null, sentAt: null });
     return {
       offerId,
       // Signed with the answer, so that the taker can hold us to it.

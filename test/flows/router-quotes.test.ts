@@ -156,6 +156,7 @@ describe('one intent, every source', () => {
           chainId: 31_421,
           input: { asset: paid['asset'], amount: paid['amount'] },
           output: { asset: got['asset'], amount: got['amount'], minimumAmount: got['amount'] },
+          fees: null,
           eta: rfq?.['eta'],
           dependsOn: [],
         },

@@ -10,6 +10,7 @@ import type { KeyKind, KeyMode } from '../../src/ports/stores/store.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
 import type { ScriptedSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
+import { payoutVenue } from '../support/payout-desk.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue } from '../support/venue.ts';
 
 interface World {
@@ -24,6 +25,7 @@ interface World {
   quoteId: string;
   webhookId: string;
   deliveryId: string;
+  offerId: string;
 }
 
 const [SANDBOX, PRODUCTION] = [31_421, 31_422];
@@ -36,6 +38,7 @@ let worlds: Record<KeyMode, World>;
 beforeAll(async () => {
   // The same kind of chain, but the venue was told that the second one is production.
   v = await startTestVenue({
+    routeVenues: async () => [payoutVenue()],
     chainIds: [SANDBOX, PRODUCTION],
     listedChains: Object.entries(LISTED).map(([slug, id]) => ({
       slug,
@@ -78,6 +81,9 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
   const submission = await signPlan(taker, candidate, plan);
   const order = await call('/api/v1/rfq/orders', submission);
   expect(order.status, order.text).toBe(200);
+  const { taker: from, input } = quoteBody(chain, taker);
+  const payout = { ...{ from, asset: input.asset, amount: input.amount }, currency: 'EUR' };
+  const { json: payouts } = await call('/api/v1/router/payouts/offers', payout);
   const hooks = '/api/v1/workspaces/w1/webhooks';
   const manage = (path: string, body?: unknown) => v.call('POST', path, { key: keys.workspace, body });
   const made = await manage(hooks, { url: 'https://127.0.0.1:9/', events: ['order.created'] });
@@ -95,6 +101,7 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
     quoteId: candidate['quoteId'] as unknown as string,
     webhookId,
     deliveryId: sent.json['id'] as unknown as string,
+    offerId: payouts['offers']?.[0]?.['offerId'] as unknown as string,
   };
 }
 
@@ -122,10 +129,13 @@ test.each(MODES)(
     for (const { path, keyKinds } of routes) {
       const ofOne = /:/.test(inOurs(path));
       /** The ids of the path, of one world. */
-      const idsOf = ({ orderId, solver, webhookId, deliveryId }: World) => [
+      const idsOf = ({ orderId, solver, webhookId, deliveryId, offerId }: World) => [
+        ...(path.includes(':partnerId') ? ['acme-payouts'] : []),
         ...(path.includes(':webhookId') ? [webhookId] : []),
         ...(path.includes(':deliveryId') ? [deliveryId] : []),
-        ...(path.includes('/webhooks') ? [] : [path.includes('/solvers/') ? solver.id : orderId]),
+        ...(path.includes('/webhooks')
+          ? []
+          : [path.includes('/solvers/') ? solver.id : path.includes('/payouts/') ? offerId : orderId]),
       ];
       for (const kind of keyKinds as KeyKind[]) {
         const get = (ids: string[]) => {

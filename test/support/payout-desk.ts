@@ -21,13 +21,16 @@ export function payoutVenue(currency = 'EUR'): RouteVenue {
       signature: partnerHeaders({ id, timestamp, body }, [key])['webhook-signature'],
     };
   };
+  const assets = new Map<string, PartnerPayoutState['asset']>();
   const payouts: PayoutDesk = {
     publicKeys: [publicKeyText(key)],
     pays: (_, wanted) => wanted === currency,
     async offer({ amount, ...ask }) {
       const now = Math.floor(Date.now() / 1_000);
+      const offerId = `offer-${assets.size + 1}`;
+      assets.set(offerId, ask.asset);
       const offer: PartnerPayoutOffer = {
-        offerId: 'offer-1',
+        offerId,
         ...ask,
         amount: amount.toString(),
         payTo: `0x${'ab'.repeat(20)}`,
@@ -35,7 +38,7 @@ export function payoutVenue(currency = 'EUR'): RouteVenue {
         fee: '1.00',
         arrivesAt: now + 90_000,
         validUntil: now + 3_600,
-        link: 'https://partner.example/payouts/offer-1',
+        link: `https://partner.example/payouts/${offerId}`,
       };
       return {
         offer,
@@ -45,8 +48,9 @@ export function payoutVenue(currency = 'EUR'): RouteVenue {
       };
     },
     async status(offerId) {
-      if (offerId !== 'offer-1') return undefined;
-      const state: PartnerPayoutState = { offerId, status: 'waiting', reference: null, sentAt: null };
+      const asset = assets.get(offerId);
+      if (asset === undefined) return undefined;
+      const state: PartnerPayoutState = { offerId, asset, status: 'waiting', reference: null, sentAt: null };
       return { state, signed: signed(state) };
     },
   };

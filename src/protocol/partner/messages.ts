@@ -282,6 +282,7 @@ export const PAYOUT_STATES = {
 const zPayoutState = z
   .strictObject({
     offerId: zOfferId.describe("The partner's id of the offer."),
+    asset: zAssetId.describe('The token of the offer, in CAIP-19 form.'),
     status: zExplained('How the payout stands.', PAYOUT_STATES),
     reference: zText(100)
       .nullable()

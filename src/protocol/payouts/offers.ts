@@ -127,6 +127,7 @@ export const zPayoutStatus = z
   .object({
     partnerId: zPartnerName.partnerId,
     offerId: z.string().describe("The partner's id of the offer."),
+    asset: z.string().describe('The token of the offer, in CAIP-19 form.'),
     status: zExplained('How the payout stands, as the partner says.', PAYOUT_STATES),
     reference: z.string().nullable().describe("The bank's reference of the transfer. null before."),
     sentAt: z.int().nullable().describe('When the bank sent it, in Unix seconds. null before.'),

@@ -98,7 +98,8 @@ export function createPayouts({ routeVenues, networks, workspaces, log }: Payout
     ): Promise<PayoutStatus> {
       const partner = (await partnersFor(key)).find(({ id }) => id === partnerId);
       const found = await partner?.payouts.status(offerId);
-      if (!partner || !found)
+      // A payout of a token that this key may not name belongs to the other mode.
+      if (!partner || !found || !isListed(found.state.asset, key))
         throw new ApiError('not_found', 'No such payout: its partner does not know this offer.');
       return {
         ...{ partnerId, ...found.state, enforcement: NOT_ENFORCED, signed: found.signed },

@@ -266,7 +266,8 @@ export async function checkPayouts(
   if (JSON.stringify(said) !== JSON.stringify(wanted))
     return findings.fail('payouts', 'the offer names another payout than was asked for');
   const state = await asking.ask('payout-status', { offerId: offer.offerId });
-  if (state?.offerId === offer.offerId && state.status === 'waiting' && offer.validUntil <= offer.arrivesAt)
+  const isOfOffer = state?.offerId === offer.offerId && state.asset === offer.asset;
+  if (isOfOffer && state.status === 'waiting' && offer.validUntil <= offer.arrivesAt)
     findings.pass('payouts', 'an offer, and its state before the token comes');
   else findings.fail('payouts', 'the state of a new offer is not that it waits for the token');
 }
