@@ -12,6 +12,7 @@ import { templated } from '../../src/adapters/http/openapi.ts';
 import { createLog } from '../../src/adapters/pino/log.ts';
 import type { KeyKind } from '../../src/ports/stores/store.ts';
 import { happyRequest, stageOf } from '../support/api-examples.ts';
+import { payoutVenue } from '../support/payout-desk.ts';
 import { createSchemas } from '../support/openapi-schemas.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 import { arbitraryRequest, type FuzzRequest, type Seeds } from './arbitrary-request.ts';
@@ -58,6 +59,7 @@ export async function fuzz({ runs, seed }: { runs: number; seed: number }): Prom
       openNotionalUsd: 1e18,
     },
     fanOut: { timeoutMs: 5_000 },
+    routeVenues: async () => [payoutVenue()],
   });
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const database = new pg.Client({ connectionString: v.databaseUrl });
@@ -199,7 +201,7 @@ async function against(
 
 /**
  * What a replay under another Idempotency-Key remembers is no change of anything that was decided; nor is how
- * fast solvers have answered. Tickets, webhooks and keys are a key's to make.
+ * fast solvers have answered. Tickets, webhooks, keys and members are a key's to make.
  */
 const MAY_CHANGE: ReadonlySet<string> = new Set([
   'idempotency',
@@ -210,6 +212,7 @@ const MAY_CHANGE: ReadonlySet<string> = new Set([
   'webhook_attempt',
   'api_key',
   'api_key_use',
+  'member',
   'admin_audit',
 ]);
 

@@ -119,7 +119,7 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   {
     of: /^GET .*\/members$/,
     async ask(stage, path) {
-      await aMember(stage);
+      await aMember(stage, 'jane@acme.example');
       return { path: path.replace(':id', 'w1') };
     },
   },
@@ -133,14 +133,14 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   {
     of: /^PATCH .*\/members\/:memberId$/,
     ask: async (stage, path) => ({
-      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage)),
+      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage, 'jim@acme.example')),
       body: { role: 'member' },
     }),
   },
   {
     of: /^DELETE .*\/members\/:memberId$/,
     ask: async (stage, path) => ({
-      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage)),
+      path: path.replace(':id', 'w1').replace(':memberId', await aMember(stage, 'jill@acme.example')),
     }),
   },
   { of: /^GET .*\/webhooks$/, ask: (_, path) => ({ path: path.replace(':id', 'w1') }) },
@@ -179,17 +179,19 @@ async function fewKeys({ v, keys }: Stage): Promise<void> {
 const NEW_MEMBER = { firstName: 'Joe', lastName: 'Bloggs', email: 'joe@acme.example', role: 'viewer' };
 const MEMBERS = '/api/v1/workspaces/w1/members';
 
-/** Leaves none that was added, so that the address is free. */
-async function fewMembers({ v, keys }: Stage): Promise<void> {
+/** Leaves none with this address, so that it is free. */
+async function fewMembers({ v, keys }: Stage, address = NEW_MEMBER.email): Promise<void> {
   const { json } = await v.call('GET', MEMBERS, { key: keys.workspace });
   for (const { userId, email } of json['members'] as unknown as { userId: string; email: string }[])
-    if (email === NEW_MEMBER.email) await v.call('DELETE', `${MEMBERS}/${userId}`, { key: keys.workspace });
+    if (email === address) await v.call('DELETE', `${MEMBERS}/${userId}`, { key: keys.workspace });
 }
 
-async function aMember(stage: Stage): Promise<string> {
-  await fewMembers(stage);
+/** Each request has a member of its own: the next one would remove that of the one before it. */
+async function aMember(stage: Stage, email: string): Promise<string> {
+  await fewMembers(stage, email);
   const { v, keys } = stage;
-  const { json, text } = await v.call('POST', MEMBERS, { key: keys.workspace, body: NEW_MEMBER });
+  const body = { ...NEW_MEMBER, email };
+  const { json, text } = await v.call('POST', MEMBERS, { key: keys.workspace, body });
   if (!json['userId']) throw new Error(`no member was added: ${text}`);
   return String(json['userId']);
 }
