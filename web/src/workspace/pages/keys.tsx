@@ -57,7 +57,7 @@ export function KeysSection({ access }: { access: Access }) {
     <Section
       title="Keys"
       live={live}
-      note={`${number(keys.length)} valid ${access.holder.mode} keys. The last use may be a minute late.`}
+      note={`${number(keys.length)} valid ${access.holder.mode} ${keys.length === 1 ? 'key' : 'keys'}. The last use may be a minute late.`}
       actions={manages && <Issue access={access} />}
     >
       <Grid label="Keys" rows={keys} keyOf={({ id }) => id} empty="No valid key." columns={columns} />

@@ -21,7 +21,7 @@ export function MembersSection({ access }: { access: Access }) {
     <Section
       title="Members"
       live={live}
-      note={`${number(members.length)} members. The operator of the venue issues their first key.`}
+      note={`${number(members.length)} ${members.length === 1 ? 'member' : 'members'}. The operator of the venue issues their first key.`}
       actions={<Add access={access} />}
     >
       <Grid
