@@ -1,4 +1,4 @@
-/** An LP moves its own money between chains. */
+/** An LP, or a bridge venue, moves its own money between chains. */
 
 import type { Fault } from '../fault.ts';
 
@@ -62,6 +62,21 @@ export const TRANSFERS: readonly Fault[] = [
         what: 'after a lapse the request has another key',
         symbol: `${STEPS}#transferKey`,
         becomes: '(id, step) => `${id}-${step}`',
+      },
+    ],
+  },
+  {
+    id: 'F50',
+    fault:
+      'A bridge venue that refills its float from another chain is killed at every step: in its transactions, and before and after it records what became of them.',
+    holds: 'One transfer begins, the money moves once and is in one place; each step is one transaction.',
+    invariants: ['I1', 'I4'],
+    test: 'test/faults/bridge-refill.test.ts',
+    defences: [
+      {
+        what: 'each step has one permanent key, so that its transaction is found and not made anew',
+        symbol: `${STEPS}#transferKey`,
+        becomes: '(...args) => `${original(...args)}-${Math.random()}`',
       },
     ],
   },

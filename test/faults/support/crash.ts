@@ -8,6 +8,7 @@ import { existsSync, writeSync } from 'node:fs';
 import type { LpGround } from '../../../src/apps/lp/main.ts';
 import type { VenueGround } from '../../../src/apps/venue/main.ts';
 import type { ChainPort } from '../../../src/ports/chain.ts';
+import type { TransferStore } from '../../../src/ports/stores/transfers.ts';
 import type { TxStore } from '../../../src/ports/stores/tx-store.ts';
 
 export const CRASH_POINTS = [
@@ -33,9 +34,9 @@ export const CRASH_POINTS = [
   'before_filled',
   /** LP: its fill is mined and recorded, and the claim is not made. */
   'filled',
-  /** LP: a transfer between chains is about to be stored; nothing was sent for it. */
+  /** A transfer between chains of an LP is about to be stored; nothing was sent for it. */
   'before_transfer',
-  /** LP: a step of a transfer is final and about to be recorded, or was recorded just now. */
+  /** A step of a transfer is final and about to be recorded, or was recorded just now. */
   'before_fact',
   'after_fact',
 ] as const;
@@ -91,9 +92,10 @@ export function pointsOf(env: NodeJS.ProcessEnv): Reached {
 const tell = (what: string) => void writeSync(2, `fault: ${what}\n`);
 
 export function crashingVenue(ground: VenueGround, reached: Reached): VenueGround {
-  const { store, transactions, chains } = ground;
+  const { store, transactions, chains, transfers } = ground;
   return {
     ...ground,
+    transfers: crashingTransfers(transfers, reached),
     store: {
       ...store,
       async accept(...args) {
@@ -134,18 +136,22 @@ export function crashingLp(ground: LpGround, reached: Reached): LpGround {
     },
     transactions: crashingTransactions(transactions, reached),
     chains: chains.map((chain) => crashingChain(chain, reached)),
-    transfers: {
-      ...transfers,
-      async add(transfer) {
-        await reached('before_transfer');
-        return transfers.add(transfer);
-      },
-      async append(...args) {
-        await reached('before_fact');
-        const ours = await transfers.append(...args);
-        if (ours) await reached('after_fact');
-        return ours;
-      },
+    transfers: crashingTransfers(transfers, reached),
+  };
+}
+
+function crashingTransfers(transfers: TransferStore, reached: Reached): TransferStore {
+  return {
+    ...transfers,
+    async add(transfer) {
+      await reached('before_transfer');
+      return transfers.add(transfer);
+    },
+    async append(...args) {
+      await reached('before_fact');
+      const ours = await transfers.append(...args);
+      if (ours) await reached('after_fact');
+      return ours;
     },
   };
 }

@@ -58,7 +58,7 @@ export interface WorldOptions {
   inventory?: bigint;
   /** Changes a part's configuration at each start: other URLs, other limits. */
   configure?: (part: string, config: Config) => Config;
-  /** More environment variables of an LP, at each start. */
+  /** More environment variables of LPs and venues, at each start. */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -264,7 +264,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         opsPort: ops,
         words: ['venue', '--role', role],
         config: written(name, config),
-        env: { RELAYER: relayer.privateKey, SEAL: seal },
+        env: { RELAYER: relayer.privateKey, SEAL: seal, ...env },
         ...own,
       }),
     );
