@@ -60,7 +60,7 @@ const zBridge = z
                 token: zAddress,
                 /** Never promised. */
                 keep: zWhole.default('0'),
-                /** With less than this to promise, the float is low, which firmquote_bridge_float_low says. null: never. */
+                /** With less to promise, the float is low: `firmquote_bridge_float_low`. null: never. */
                 low: zWhole.nullable().default(null),
                 /** One refill that starts here: what it costs is spread over so much. */
                 lot: zWhole.default('10000'),
