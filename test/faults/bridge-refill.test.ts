@@ -1,6 +1,6 @@
 /**
- * A bridge venue is killed at every step of a transfer that refills its float: the money moves once, is in
- * one place, and is not promised while it leaves.
+ * A bridge venue is killed at every step of a transfer that refills its float: the money moves once and is in
+ * one place. That quotes leave it alone meanwhile, test/flows/bridge-refill.test.ts shows.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -42,10 +42,6 @@ test('F50: killed at every step of a refill, in its transactions and between its
     await part.start(point === undefined ? {} : { CRASH_AT: point }).catch((error: unknown) => {
       if (!part.said().includes(`reached ${point}`)) throw error;
     });
-    // The gauge was read after the transfer: a process that starts looks once, and then for 15 seconds not.
-    const isOpen = (await venue.transfers()).length > 0 && kills > 0;
-    const quotable = isOpen ? await venue.quotable() : undefined;
-    if (quotable !== undefined) expect(quotable).toBeLessThanOrEqual(Number(HERE - LOT));
     if ((await venue.untilOver()) === 'over') break;
     expect(part.said()).toContain(`reached ${point}`);
     kills += 1;

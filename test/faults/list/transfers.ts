@@ -70,7 +70,7 @@ export const TRANSFERS: readonly Fault[] = [
     fault:
       'A bridge venue that refills its float from another chain is killed at every step: in its transactions, and before and after it records what became of them.',
     holds: 'One transfer begins, the money moves once and is in one place; each step is one transaction.',
-    invariants: ['I1', 'I4'],
+    invariants: ['I1'],
     test: 'test/faults/bridge-refill.test.ts',
     defences: [
       {

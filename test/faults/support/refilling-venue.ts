@@ -95,17 +95,6 @@ export async function startRefillingVenue({ chainIds, owned, low, lot }: Options
     return all.map((each) => ({ ...each, stage: foldTransfer(each.move.amount, each.facts).stage }));
   }
 
-  /** Whole tokens that the venue would promise here; undefined before it has looked. */
-  async function quotable(): Promise<number | undefined> {
-    const answer = await fetch(`${part.opsUrl}/metrics`).catch(() => undefined);
-    const line = (await answer?.text())
-      ?.split('\n')
-      .find(
-        (each) => each.startsWith('firmquote_bridge_float_tokens{') && each.includes(`"${here.chain.slug}"`),
-      );
-    return line === undefined ? undefined : Number(line.split(' ')[1]);
-  }
-
   let passed = false;
   /** Until the process has died, or the transfer is over. The delay of the withdrawal passes once. */
   async function untilOver(): Promise<'died' | 'over'> {
@@ -128,7 +117,7 @@ export async function startRefillingVenue({ chainIds, owned, low, lot }: Options
   }
 
   return {
-    ...{ world, part, transfers, quotable, untilOver },
+    ...{ world, part, transfers, untilOver },
     async holdings() {
       return {
         here: await holdingOf(here),
