@@ -7,10 +7,12 @@ import { writeSecretFile } from '../../adapters/keystore/file.ts';
 import { symbolAt } from './exchange.ts';
 import { PEG } from './chains/set-up.ts';
 import { parseUnits } from '../../domain/amount.ts';
-import { assetId } from '../../domain/asset.ts';
+import { type AssetId, assetId } from '../../domain/asset.ts';
+import { PARTNER_PROTOCOL_VERSION } from '../../protocol/partner/messages.ts';
 import { partnerSigningKey, publicKeyText } from '../../protocol/partner/signature.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
+import type { WrongPartnerOptions } from './bridges/wrong-partner.ts';
 import type { KeyPair } from './key-pair.ts';
 
 const VENUE_ID = 'firmquote-demo';
@@ -226,7 +228,7 @@ function dexes({ chains }: DemoState): object[] {
 }
 
 /** As docs/examples/partner.mjs reads it, again when it changes. */
-export function partnerConfig({ config, chains, partner: keys }: DemoState, layout: Layout): object {
+export function partnerConfig({ config, chains, partner: keys }: DemoState, layout: Layout) {
   const { id, tokens: symbols, feeBps, maxAmountIn } = config.partner;
   const [first, second] = chains;
   if (!first || !second) throw new Error('The demo has no two chains.');
@@ -237,7 +239,7 @@ export function partnerConfig({ config, chains, partner: keys }: DemoState, layo
     const token = chain.tokens.find((one) => one.symbol === symbol);
     if (!token) throw new Error(`The demo has a partner of ${symbol}, which is not among its tokens.`);
     return { asset: assetId({ chainId: chain.id, token: token.address }), decimals: token.decimals };
-  }) as [{ asset: string; decimals: number }, { asset: string; decimals: number }];
+  }) as [{ asset: AssetId; decimals: number }, { asset: AssetId; decimals: number }];
   const pair = (input: (typeof sides)[0], output: (typeof sides)[0]) => ({
     input: input.asset,
     output: output.asset,
@@ -267,6 +269,23 @@ export function partnerConfig({ config, chains, partner: keys }: DemoState, layo
     hours: null,
     payouts: [{ asset: sides[1].asset, currency: 'EUR', perToken: 0.9, fee: 1 }],
     holdDeliveries: false,
+  };
+}
+
+/** The same partner, with other amounts in its quotes. */
+export function wrongPartnerOptions(state: DemoState, layout: Layout): WrongPartnerOptions {
+  const { pairs, account } = partnerConfig(state, layout);
+  return {
+    port: layout.ports.partner,
+    privateKey: state.partner.partnerPem,
+    terms: {
+      protocolVersion: PARTNER_PROTOCOL_VERSION,
+      kind: 'fiat',
+      accounts: state.chains.map(({ id }) => ({ chainId: id, account })),
+      pairs,
+      hours: null,
+      payouts: [],
+    },
   };
 }
 

@@ -9,7 +9,8 @@ import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
-import { PARTNER, partnerConfig } from './configs.ts';
+import { startWrongPartner } from './bridges/wrong-partner.ts';
+import { PARTNER, partnerConfig, wrongPartnerOptions } from './configs.ts';
 import type { Layout } from './layout.ts';
 import type { Manifest } from './manifest.ts';
 import type { Disturbances } from './risk/disturbances.ts';
@@ -56,6 +57,8 @@ export function createWorld(
           layout.config(PARTNER),
           JSON.stringify({ ...partnerConfig(state, layout), ...change }),
         ),
+      /** Somebody with the partner's key whose quotes are of wrong amounts, while its process is held. */
+      startWrong: () => startWrongPartner(wrongPartnerOptions(state, layout)),
     },
     bridge: {
       id: state.bridge.id,

@@ -1,5 +1,6 @@
 /** A route partner over HTTP: one trade, and each of its failures, after which it trades again. */
 
+import type { WrongPartner } from '../../bridges/wrong-partner.ts';
 import { trustlessTaker, viewChain, type DemoWorld } from '../../world.ts';
 import {
   type DemoCheck,
@@ -13,9 +14,10 @@ import { inTokens, SETTLE_TIMEOUT_MS } from '../trade.ts';
 
 /** The venue reads the partner's terms once a second here. */
 const NOTICED_MS = 10_000;
+const WRONG_QUOTES = 2;
 
 export const partnerCheck: DemoCheck = {
-  name: 'a payout partner over HTTP: trades, closed, late, down, and never delivers',
+  name: 'a payout partner over HTTP: trades, closed, late, down, wrong amounts, and never delivers',
   async run(world, tally) {
     const story = storyOf(world);
     const { partner, supervisor } = world;
@@ -38,12 +40,17 @@ export const partnerCheck: DemoCheck = {
       await story.quotesAgain();
 
       await supervisor.hold(partner.process);
-      await story.refusal().finally(() => supervisor.release(partner.process));
+      await story.refusal();
+      const wrong = await partner.startWrong();
+      const unoffered = await story.neverOffered(wrong).finally(async () => {
+        await wrong.stop();
+        await supervisor.release(partner.process);
+      });
       await story.quotesAgain();
 
       await partner.configure({ holdDeliveries: true });
       const refunded = await story.neverDelivered(tally);
-      return `${settled}; closed: "${closed}"; stopped: "${late}"; ${refunded}`;
+      return `${settled}; closed: "${closed}"; stopped: "${late}"; ${unoffered}; ${refunded}`;
     } finally {
       await partner.configure({});
     }
@@ -89,6 +96,15 @@ function storyOf(world: DemoWorld) {
         return quotes.length === 0;
       });
       return why;
+    },
+    /** The venue believes no amount that it did not ask for. */
+    async neverOffered(wrong: WrongPartner): Promise<string> {
+      await eventually('the partner has quoted wrong amounts', NOTICED_MS, async () => {
+        const { quotes } = await client.requestQuotes(request);
+        expectEqual(quotes.length, 0, 'quotes of a partner with wrong amounts');
+        return wrong.quotes() >= WRONG_QUOTES;
+      });
+      return `wrong amounts: ${WRONG_QUOTES} quotes, none of them shown`;
     },
     quotesAgain: () =>
       eventually('the partner is offered again', SETTLE_TIMEOUT_MS, async () => {
