@@ -3,6 +3,9 @@
  * meanwhile it holds, and the money is always in one place.
  */
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
@@ -24,6 +27,7 @@ import { foldTransfer } from '../../src/settlement/transfer.ts';
 import { bridgeOrders } from '../support/bridge-orders.ts';
 import { startTestBridge, type TestBridge } from '../support/bridge.ts';
 import { type TestCctp, startCctp } from '../support/cctp.ts';
+import { commandHere } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
@@ -37,6 +41,7 @@ const ID = 'usdc-float';
 const taker = account(8_950);
 const operator = account(8_951);
 
+let folder: string;
 let devnet: Devnet;
 let postgres: TestPostgres;
 let db: Database;
@@ -55,6 +60,7 @@ const stops: (() => Promise<unknown>)[] = [];
 let serial = 0;
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-refill-'));
   [devnet, postgres] = await Promise.all([
     startDevnet([31_461, 31_462], { depth: 2, blockTimeSeconds: 1 }),
     startTestPostgres(),
@@ -84,6 +90,7 @@ afterAll(async () => {
   await other?.close();
   await postgres?.stop();
   await devnet?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const out = bridgeOrders(() => ({ from: base, to: arc, taker, db }));
@@ -172,6 +179,67 @@ async function newest() {
   return { count: all.length, transfer, stage };
 }
 
+/** `firmquote doctor` on the configuration of such a venue: its rows of floats and refills. */
+async function doctorSays(): Promise<Record<string, [string, string]>> {
+  const places = devnet.chains.map(({ chain, usdc }) => ({
+    ...{ chainId: chain.id, token: usdc.address, lot: '5000' },
+    low: chain === arc.chain ? '2000' : null,
+  }));
+  const envKey = (env: string) => ({ env, development: true });
+  const config = {
+    ...{ app: 'venue', venueId: 'test', database: { url: await postgres.server.database('doctor') } },
+    keys: { relayer: envKey('FLOAT_RELAYER') },
+    chains: devnet.chains.map(({ chain, anvil }, at) => {
+      const { id, slug, escrow, oracle, permit2, depth, tokens } = chain;
+      const { domain, token, messenger, transmitter } = cctp.deployments[at] ?? expect.fail('no CCTP');
+      return {
+        ...{ id, slug, escrow, oracle, permit2, depth, tokens, sandbox: true, blockTimeMs: 1_000 },
+        ...{ rpcUrls: [anvil.url], cctpDomain: domain },
+        cctp: { token, messenger, transmitter, fastSeconds: null, standardSeconds: 4 },
+      };
+    }),
+    bridges: [
+      {
+        ...{ id: ID, name: 'Float', account: cctp.account, operator: envKey('FLOAT_OPERATOR') },
+        assets: [{ on: places }],
+        refill: { by: { cctp: { attestationUrl: cctp.circle.url, allowPrivate: true, fast: false } } },
+        moves: { mover: envKey('FLOAT_MOVER'), mostPerDay: '100000' },
+      },
+    ],
+  };
+  Object.assign(process.env, {
+    FLOAT_RELAYER: taker.privateKey,
+    FLOAT_OPERATOR: operator.privateKey,
+    FLOAT_MOVER: cctp.mover.privateKey,
+  });
+  const file = join(folder, 'venue.json');
+  await writeFile(file, JSON.stringify(config));
+  const { stdout, stderr } = await commandHere('doctor', '--venue', file, '--json');
+  expect(stderr).toBe('');
+  const { rows } = JSON.parse(stdout) as {
+    rows: { check: string; subject: string; verdict: string; found: string }[];
+  };
+  return Object.fromEntries(
+    rows.map(({ check, subject, verdict, found }) => [`${check} ${subject}`, [verdict, found]]),
+  );
+}
+
+test('the doctor finds nothing wrong with a float in order', async () => {
+  const rows = await doctorSays();
+  for (const slug of [base, arc].map(({ chain }) => chain.slug)) {
+    expect(rows[`float ${ID} ${slug} USDC`]).toEqual([
+      'ok',
+      '10000 USDC may be promised, live promises included',
+    ]);
+    expect(rows[`refill ${ID} ${slug} USDC`]).toEqual([
+      'ok',
+      `${cctp.mover.address} may send a lot of 5000 USDC from here`,
+    ]);
+    for (const role of ['operator', 'mover']) expect(rows[`gas ${slug} ${role} of ${ID}`]?.[0]).toBe('ok');
+  }
+  expect(Object.keys(rows).filter((row) => row.startsWith('bridge '))).not.toEqual([]);
+}, 120_000);
+
 test('what cannot be moved is refused, with a reason, and nothing begins', async () => {
   await until(async () => (await quotable(out)) === OWNED || undefined);
   await paid(out, arc, 9_000n * WHOLE);
@@ -185,8 +253,31 @@ test('what cannot be moved is refused, with a reason, and nothing begins', async
   );
   expect(await metrics.text()).toMatch(/firmquote_bridge_refill_blocked\{.*chain="chain2".*\} 1\n/);
   expect(await newest()).toMatchObject({ count: 0 });
+  await arc.send(owner, cctp.account, setOperatorCall(operator.address, false));
+  await base.send(owner, cctp.account, accountCall.setMoverLimit(base.usdc.address, 4_000n * WHOLE));
+  const rows = await doctorSays();
+  expect(rows[`float ${ID} chain1 USDC`]?.[0]).toBe('ok');
+  expect(rows[`float ${ID} chain2 USDC`]).toEqual([
+    'failure',
+    expect.stringMatching(/is no operator of the float .* on chain2/),
+  ]);
+  expect(rows[`refill ${ID} chain1 USDC`]).toEqual([
+    'failure',
+    expect.stringMatching(/^the mover of 0x.* on chain1 is 0x/),
+  ]);
+  await arc.send(owner, cctp.account, setOperatorCall(operator.address, true));
   await stop();
   await base.send(owner, cctp.account, accountCall.setMover(cctp.mover.address));
+  const low = await doctorSays();
+  expect(low[`float ${ID} chain2 USDC`]).toEqual([
+    'warning',
+    expect.stringMatching(/^1000 USDC may be promised, .* less than its low of 2000 USDC$/),
+  ]);
+  expect(low[`refill ${ID} chain1 USDC`]).toEqual([
+    'warning',
+    expect.stringMatching(/^the mover may move 4000 USDC a day on chain1/),
+  ]);
+  await base.send(owner, cctp.account, accountCall.setMoverLimit(base.usdc.address, 2n ** 128n - 1n));
   const limited = await startMoves(db, 4_999n);
   await until(() => lines.some((line) => line.includes('mostPerDay')) || undefined);
   await limited.stop();

@@ -42,7 +42,8 @@ import { checkEndpoints } from './endpoints.ts';
 import { checkFeeds, type Group, type WantedPrice } from './feeds.ts';
 import { checkVenue, checkWebhook } from './reach.ts';
 import { attempt, type Finding, ok } from './finding.ts';
-import { checkGas, checkSigner } from './signers.ts';
+import { checkFloats, MOVER_CALL } from './floats.ts';
+import { checkGas, checkSenderKey, checkSigner } from './signers.ts';
 import { checkLpAccount } from './lp-account.ts';
 import { checkTokens } from './tokens.ts';
 
@@ -60,9 +61,6 @@ const LOOK_BACK_SECONDS = 86_400;
 const FEED_PATIENCE_MS = 15_000;
 /** Of a settlement that the relayer sends, unsigned. */
 const SETTLE_BYTES = 1_200;
-/** Of the dearest transaction of a mover, and its unsigned bytes: a bridge's message that is delivered. */
-const MOVER_GAS = 250_000n;
-const MOVER_BYTES = 1_200;
 const CHAIN_TODO = 'Repair the endpoints of the chain first';
 const START_PAUSES_MS = [500, 1_000, 2_000];
 const START_TODO =
@@ -329,6 +327,7 @@ function venueNeeds(config: VenueConfig, secrets: SecretContext): Needs {
     ],
     async more(tools, opened) {
       const rows: Finding[] = [];
+      const feeCap = (chainId: number) => feeCapWei(chains.find(({ id }) => id === chainId));
       for (const [n, source] of relayers.entries()) {
         const name = relayers.length === 1 ? 'relayer' : `relayer ${n}`;
         const { row, address } = await checkSigner(name, source, tools);
@@ -340,12 +339,13 @@ function venueNeeds(config: VenueConfig, secrets: SecretContext): Needs {
               return checkGas(chain, name, address, {
                 gas: BigInt(section?.settleGas ?? 0),
                 bytes: SETTLE_BYTES,
-                feeCap: feeCapWei(section),
+                feeCap: feeCap(chain.chain.id),
                 least: undefined,
               });
             })),
           );
       }
+      rows.push(...(await checkFloats(config.bridges, { chains: opened, sections: chains, tools, feeCap })));
       rows.push(
         ...(await attempt(
           'attesters',
@@ -437,17 +437,14 @@ function lpNeeds(config: LpAppConfig): Needs {
       );
       const bridges = await checkBridges(config.bridges, networks, opened);
       const account = lp.chains[0]?.account as Address;
-      const mover = keys.mover === null ? undefined : await checkSigner('mover', keys.mover, tools);
-      const moverGas = await onEach(opened, 'gas', (chain) =>
-        mover?.address === undefined
-          ? []
-          : checkGas(chain, 'mover', mover.address, {
-              gas: MOVER_GAS,
-              bytes: MOVER_BYTES,
-              feeCap: feeCapWei(networks.find(({ id }) => id === chain.chain.id)),
-              least: undefined,
-            }),
-      );
+      const mover =
+        keys.mover === null
+          ? undefined
+          : await checkSenderKey('mover', keys.mover, tools, {
+              chains: opened,
+              feeCap: (chainId) => feeCapWei(networks.find(({ id }) => id === chainId)),
+              of: MOVER_CALL,
+            });
       const contract = await checkLpAccount(
         opened.filter(({ chain }) => lp.chains.some(({ chainId }) => chainId === chain.id)),
         {
@@ -459,8 +456,7 @@ function lpNeeds(config: LpAppConfig): Needs {
           },
         },
       );
-      const moving = [...(mover === undefined ? [] : [mover.row]), ...moverGas];
-      return [row, ...accounts, ...moving, ...contract, ...links, ...proofs, ...bridges];
+      return [row, ...accounts, ...(mover?.rows ?? []), ...contract, ...links, ...proofs, ...bridges];
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type { KeySource } from '../config/parts.ts';
 import type { SecretContext } from '../keys.ts';
 import { withSigner } from '../signers.ts';
-import { failure, messageOf, ok, type Finding, warning } from './finding.ts';
+import { attempt, failure, messageOf, ok, type Finding, warning } from './finding.ts';
 
 /** As the alert GasLow. */
 const FEW_TRANSACTIONS = 20n;
@@ -77,4 +77,32 @@ export async function checkGas(
       `${todo}: it sends nothing, and the process does not work there`,
     );
   return left < FEW_TRANSACTIONS ? warning('gas', subject, held, todo) : ok('gas', subject, held);
+}
+
+/** Of one transaction. */
+export interface GasOf {
+  gas: bigint;
+  bytes: number;
+}
+
+/** The rows of a key that sends transactions, and its address when it can be used. */
+export async function checkSenderKey(
+  name: string,
+  source: KeySource,
+  tools: { log: Log; secrets: SecretContext },
+  { chains, feeCap, of }: { chains: readonly EvmChain[]; feeCap(chainId: number): bigint; of: GasOf },
+): Promise<{ rows: Finding[]; address: Address | undefined }> {
+  const { row, address } = await checkSigner(name, source, tools);
+  if (address === undefined) return { rows: [row], address };
+  const gas = await Promise.all(
+    chains.map((chain) =>
+      attempt(
+        'gas',
+        `${chain.chain.slug} ${name}`,
+        () => checkGas(chain, name, address, { ...of, feeCap: feeCap(chain.chain.id), least: undefined }),
+        'Repair the endpoints of the chain first',
+      ),
+    ),
+  );
+  return { rows: [row, ...gas.flat()], address };
 }

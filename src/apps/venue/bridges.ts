@@ -214,7 +214,7 @@ function openBridge(
   const { address: operator, senders = new Map<number, Transactor>() } = keys.operator;
   const { id, account, timeoutMs, maxInFlight } = bridge;
   const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
-  const assets = assetsOf(bridge, byId);
+  const assets = floatAssets(bridge, byId);
   const { bridges, costs } = refillOf(bridge, sections, ground);
   const watch = createFloatWatch(
     { chains: byId, floats, clock: systemClock, log, metrics },
@@ -284,7 +284,11 @@ function refillOf(
   return { bridges, costs: bridgeRefill({ bridges, account, tokenForNativeUp, clock: systemClock }) };
 }
 
-function assetsOf({ id, assets }: BridgeConfig, chains: ReadonlyMap<number, EvmChain>): FloatAsset[] {
+/** With amounts in base units. Throws `RequestError` when a token is not of its chain. */
+export function floatAssets(
+  { id, assets }: Pick<BridgeConfig, 'id' | 'assets'>,
+  chains: ReadonlyMap<number, EvmChain>,
+): FloatAsset[] {
   return assets.map(({ on }) => ({
     on: on.map(({ chainId, token, keep, low, lot, least, most }) => {
       const chain = chains.get(chainId)?.chain;
