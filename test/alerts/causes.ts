@@ -10,13 +10,13 @@ import { keccakHex } from '../../src/domain/keccak.ts';
 import type { SignedCommitment } from '../../src/domain/commitment.ts';
 import { claimCall, postBondCall } from '../../src/settlement/bond-call.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
-import { moverCall } from '../../src/settlement/lp-account.ts';
+import { accountCall, moverCall } from '../../src/settlement/lp-account.ts';
 import { makeTrade } from '../support/trade.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { lieAbout } from '../faults/support/lies.ts';
 import { type Client, patiently } from '../faults/support/client.ts';
 import type { Labels } from './prometheus.ts';
-import { LIAR, type LpId, type Stage } from './stage.ts';
+import { FLOAT_MOVER, LIAR, type LpId, type Stage } from './stage.ts';
 import { order, quotesOf } from './trades.ts';
 
 export interface Cause {
@@ -440,6 +440,37 @@ const BOOKS: readonly Cause[] = [
   },
 ];
 
+const FLOAT: readonly Cause[] = [
+  {
+    fault: 'the owner of a float takes most of it from one chain, and lets the mover move nothing',
+    fires: {
+      BridgeFloatLow: { venue: 'float', chain: 'chain1' },
+      BridgeRefillBlocked: { venue: 'float', chain: 'chain1' },
+    },
+    async bring({ home, away, float }) {
+      await away.send(float.owner.address, float.account, accountCall.setMoverLimit(away.usdc.address, 0n));
+      const request = moverCall.requestWithdrawal(home.usdc.address, 900_000_000n);
+      await home.send(float.owner.address, float.account, request);
+    },
+  },
+  {
+    fault: 'the mover of a bridge venue cannot pay for the transfer that it begins',
+    fires: {
+      BridgeTransferStuck: { venue: 'float' },
+      GasLow: { job: 'venue', chain: 'chain2', lane: 'float-mover' },
+    },
+    async bring({ away, float }) {
+      await away.anvil.rpc('anvil_setBalance', [FLOAT_MOVER.address, '0x1']);
+      await away.send(
+        float.owner.address,
+        float.account,
+        accountCall.setMoverLimit(away.usdc.address, 2n ** 128n - 1n),
+      );
+    },
+    heal: ({ away }) => away.fund(FLOAT_MOVER.address, 0n),
+  },
+];
+
 /** Ends the lock of the cause below. */
 let unlock = async (): Promise<void> => {};
 
@@ -540,4 +571,4 @@ export const LAST: readonly Cause[] = [
 ];
 
 /** Lists that run together. */
-export const CAUSES: readonly (readonly Cause[])[] = [VENUE, PROOFS, PRICES, BOOKS, IDLE];
+export const CAUSES: readonly (readonly Cause[])[] = [VENUE, PROOFS, PRICES, BOOKS, IDLE, FLOAT];

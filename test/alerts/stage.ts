@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { encodeFunctionData } from 'viem';
 import { deployDex } from '../../src/adapters/evm/deploy/deploy-dex.ts';
 import { deployAggregators } from '../../src/adapters/evm/deploy/deploy.ts';
-import type { Address } from '../../src/domain/hex.ts';
+import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import { setOperatorCall } from '../../src/settlement/call.ts';
-import { EVERYTHING, moverCall } from '../../src/settlement/lp-account.ts';
+import { accountCall, EVERYTHING, moverCall } from '../../src/settlement/lp-account.ts';
 import { devAggregatorAbi } from '../../src/settlement/abi/dev-aggregator.ts';
 import { account, DEPLOYER, type TestChain } from '../support/devnet.ts';
 import { startCctp, type TestCctp } from '../support/cctp.ts';
@@ -36,6 +36,10 @@ import { startPrometheus, type Prometheus, type Target } from './prometheus.ts';
 const LPS = ['alpha', 'priced', 'booked', 'idle'] as const;
 export type LpId = (typeof LPS)[number];
 export const LIAR = 'liar';
+/** Of the bridge venue. */
+const FILLER = account(8_403);
+export const FLOAT_MOVER = account(8_404);
+const SALT: Bytes32 = `0x${'f1'.repeat(32)}`;
 const ETH = 2_500;
 /** As the world made it. */
 const WORKSPACE = {
@@ -68,6 +72,8 @@ export interface Stage {
   farNode: RpcProxy;
   /** With the account of idle. */
   cctp: TestCctp;
+  /** With the account of the worker's bridge venue. */
+  float: TestCctp;
   sequencer(up: boolean): Promise<void>;
   /** What the LP idle reaches its database through. */
   idleDatabase: TcpProxy;
@@ -153,7 +159,7 @@ export async function startStage(): Promise<Stage> {
     venues: { api: 'api', worker: 'worker', whole: 'all' },
     lps: LPS,
     guests: [LIAR],
-    env: { MOVER: MOVER.privateKey },
+    env: { MOVER: MOVER.privateKey, FILLER: FILLER.privateKey, FLOAT_MOVER: FLOAT_MOVER.privateKey },
     depth: 2,
     validitySeconds: 20,
     proofWindowSeconds: 40,
@@ -186,16 +192,27 @@ export async function startStage(): Promise<Stage> {
     aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }],
   })) as [Address];
 
-  const cctp = await startCctp([
+  const sides = [
     { chain: home, domain: 6 },
     { chain: away, domain: 26, isFinalAtOnce: true },
-  ]);
+  ];
+  const cctp = await startCctp(sides);
+  const float = await startCctp(sides, SALT);
   const idle = world.lps.find(({ id }) => id === 'idle') as WorldLp;
   for (const chain of [home, away]) {
     await chain.send(cctp.owner.address, cctp.account, setOperatorCall(idle.operator.address, true));
     await chain.fund(cctp.account, 1_000n);
     for (const { address } of [chain.usdc, chain.weth])
       await chain.send(cctp.mover.address, cctp.account, moverCall.deposit(address, EVERYTHING));
+  }
+
+  for (const chain of [home, away]) {
+    const { owner, account: holder } = float;
+    for (const { address } of [FILLER, FLOAT_MOVER]) await chain.fund(address, 0n);
+    await chain.send(owner.address, holder, setOperatorCall(FILLER.address, true));
+    await chain.send(owner.address, holder, accountCall.setMover(FLOAT_MOVER.address));
+    await chain.fund(holder, 1_000n);
+    await chain.send(FLOAT_MOVER.address, holder, moverCall.deposit(chain.usdc.address, EVERYTHING));
   }
 
   const { constantProduct: pools } = await deployDex({
@@ -221,12 +238,46 @@ export async function startStage(): Promise<Stage> {
       far['timeoutMs'] = 1_000;
     }
     if (part.startsWith('attester')) return void (config['staleMs'] = 4_000);
-    if (part === 'worker') near['rpcUrls'] = [relay.url];
+    if (part === 'worker') {
+      near['rpcUrls'] = [relay.url];
+      carriedBy(float, near, far);
+      config['bridges'] = [bridgeVenue()];
+    }
     if (['api', 'worker'].includes(part)) config['queue'] = { redisUrl: queueRedis.url };
     if (part === 'whole') config['dex'] = [exchangeOf(pools)];
     if (['api', 'worker', 'whole'].includes(part)) return forVenue(config);
     forLp(part as LpId, config, near, far);
   }
+
+  function carriedBy({ deployments }: TestCctp, ...sections: Record<string, unknown>[]): void {
+    for (const [at, section] of sections.entries()) {
+      const { domain, token, messenger, transmitter } = deployments[at] as TestCctp['deployments'][number];
+      section['cctpDomain'] = domain;
+      section['cctp'] = { token, messenger, transmitter, fastSeconds: null, standardSeconds: 4 };
+    }
+  }
+
+  const bridgeVenue = () => ({
+    id: 'float',
+    name: 'Float',
+    account: float.account,
+    operator: { env: 'FILLER', development: true },
+    assets: [
+      {
+        on: [
+          { chainId: home.chain.id, token: home.usdc.address, low: '500', lot: '300' },
+          { chainId: away.chain.id, token: away.usdc.address, lot: '300' },
+        ],
+      },
+    ],
+    refill: { by: { cctp: { attestationUrl: float.circle.url, allowPrivate: true, fast: false } } },
+    moves: {
+      mover: { env: 'FLOAT_MOVER', development: true },
+      mostPerDay: '100000',
+      everyMs: 500,
+      patienceSeconds: 1,
+    },
+  });
 
   const exchangeOf = ({ factory, filler }: { factory: Address; filler: Address }) => ({
     id: 'pools',
@@ -290,13 +341,7 @@ export async function startStage(): Promise<Stage> {
     }
     if (id === 'idle') {
       lp['chains'] = (lp['chains'] as object[]).map((chain) => ({ ...chain, account: cctp.account }));
-      for (const [at, section] of [near, far].entries()) {
-        const { domain, token, messenger, transmitter } = cctp.deployments[
-          at
-        ] as TestCctp['deployments'][number];
-        section['cctpDomain'] = domain;
-        section['cctp'] = { token, messenger, transmitter, fastSeconds: null, standardSeconds: 4 };
-      }
+      carriedBy(cctp, near, far);
       Object.assign(config, {
         keys: { ...(config['keys'] as object), mover: { env: 'MOVER', development: true } },
         bridges: { cctp: { attestationUrl: cctp.circle.url, allowPrivate: true } },
@@ -398,6 +443,7 @@ export async function startStage(): Promise<Stage> {
     nodes: [node1, node2, node3],
     farNode,
     cctp,
+    float,
     async sequencer(up) {
       await away.send(
         lpOf('idle').owner.address,
@@ -447,6 +493,7 @@ export async function startStage(): Promise<Stage> {
       await prometheus.stop();
       await world.stop();
       await cctp.stop();
+      await float.stop();
       await Promise.all([
         ...proxies.map((proxy) => proxy.stop()),
         ...exchanges.map((exchange) => exchange.stop()),

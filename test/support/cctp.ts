@@ -10,7 +10,7 @@ import { type CctpDeployment, deployCctp, linkCctp } from '../../src/adapters/ev
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type Circle, startCircle } from '../../src/apps/demo/bridges/circle.ts';
-import type { Address } from '../../src/domain/hex.ts';
+import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import type { Bridge } from '../../src/ports/bridge.ts';
 import { accountCall } from '../../src/settlement/lp-account.ts';
 import { account, ATTESTERS, DEPLOYER, type TestAccount, type TestChain } from './devnet.ts';
@@ -41,7 +41,8 @@ const FEE_RECIPIENT = account(8_101);
 const FAST_BLOCKS = 1;
 const STANDARD_BLOCKS = 4;
 
-export async function startCctp(sides: readonly CctpSide[]): Promise<TestCctp> {
+/** `salt`: for a further account on the same chains. */
+export async function startCctp(sides: readonly CctpSide[], salt?: Bytes32): Promise<TestCctp> {
   const access = ({ anvil, chain }: TestChain) => ({
     rpcUrl: anvil.url,
     chainId: chain.id,
@@ -79,6 +80,7 @@ export async function startCctp(sides: readonly CctpSide[]): Promise<TestCctp> {
           .map(({ domain }) => accountCall.setCctpRoute(token, domain, messenger, ANY_FEE_BPS)),
       };
     }),
+    salt,
   );
   const circle = await startCircle({
     port: 0,
