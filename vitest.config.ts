@@ -13,15 +13,64 @@ export const patient = {
   setupFiles: 'test/support/fast-check.ts',
 };
 
+/** What `npm test` leaves to `npm run test:long`: each takes about a minute or more of a core. */
+export const LONG_TESTS = [
+  'src/adapters/evm/transactor/transactor.test.ts',
+  'src/adapters/postgres/trades/trade-store.test.ts',
+  'src/inventory/invariants.test.ts',
+  'test/abuse/submissions.test.ts',
+  ...['certify', 'partner'].map((name) => `test/certify/${name}.test.ts`),
+  ...['bridges', 'oft-bridges', 'queue', 'signers'].map((name) => `test/conformance/${name}.test.ts`),
+  ...[
+    'arc',
+    'backup',
+    'bridge-refill',
+    'cli',
+    'config-boots',
+    'deploy-crash',
+    'docs-page',
+    'doctor',
+    'finality',
+    'lp-account-trade',
+    'lp-books',
+    'lp-init',
+    'lp-operator',
+    'lp-operator-limit',
+    'lp-pricing-console',
+    'lp-shadow',
+    'lp-transfer-books',
+    'lp-transfers',
+    'lp-transfers-console',
+    'node-answers',
+    'remote-signers',
+    'sandbox-processes',
+    'take',
+    'traces',
+    'venue-replicas',
+    'webhooks',
+    'webhooks-processes',
+    'workspace-console',
+  ].map((name) => `test/flows/${name}.test.ts`),
+  'test/fuzz/fuzz.test.ts',
+];
+/** In both: `npm test` looks at these pages on one screen only (test/support/browser.ts). */
+const CONSOLES = ['test/flows/lp-console.test.ts', 'test/flows/operator-console.test.ts'];
+/** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
+const chosen = process.env['FIRMQUOTE_TESTS'];
+
 /** They start many processes and mostly wait, so they start first. */
 const LONGEST = [
+  'workspace-console',
+  'lp-transfers-console',
+  'lp-transfer-books',
+  'deploy-crash',
+  'remote-signers',
+  'lp-console',
+  'finality',
+  'certify',
+  'operator-console',
   'lp-settles',
-  'queue',
   'settlement',
-  'lp-risk',
-  'lp-operator',
-  'lp-books',
-  'cli',
   'client-trust',
 ].map((name) => `/${name}.test.ts`);
 
@@ -38,13 +87,14 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     ...patient,
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: chosen === 'long' ? [...LONG_TESTS, ...CONSOLES] : ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `test:package`, `lp-day` and `rehearse` run these.
     exclude: [
       ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'package', 'lp-day', 'rehearsal'].map(
         (name) => `test/${name}/**`,
       ),
       ...leftOut,
+      ...(chosen === 'short' ? LONG_TESTS : []),
     ],
     // openapi-typescript calls TypeScript's compiler as a library, which TypeScript 7 no longer is.
     server: { deps: { inline: ['openapi-typescript'] } },

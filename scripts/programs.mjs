@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Each with its package in Debian and in Homebrew, and the test files that start it. */
-const PROGRAMS = [
+export const PROGRAMS = [
   {
     name: 'redis-server',
     debian: 'redis-server',
@@ -18,8 +18,10 @@ const PROGRAMS = [
       'test/conformance/queue.test.ts',
       'test/conformance/shared-inventory.test.ts',
       'test/flows/doctor.test.ts',
+      'test/flows/webhooks-processes.test.ts',
       'test/faults/lp-crash.test.ts',
       'test/faults/lp-failover.test.ts',
+      'test/faults/runbooks.test.ts',
       'test/faults/venue-replicas.test.ts',
       'test/lp-day/lp-day.test.ts',
     ],
@@ -28,7 +30,12 @@ const PROGRAMS = [
     name: 'promtool',
     debian: 'prometheus',
     brew: 'prometheus',
-    tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts', 'test/alerts/alerts.test.ts'],
+    tests: [
+      'test/ops.test.ts',
+      'src/adapters/prometheus/metrics.test.ts',
+      'test/alerts/alerts.test.ts',
+      'test/flows/lp-operator.test.ts',
+    ],
   },
   {
     name: 'prometheus',
@@ -62,6 +69,12 @@ const PROGRAMS = [
       'test/abuse/docs-page.test.ts',
       'test/flows/client-browser.test.ts',
       'test/flows/docs-page.test.ts',
+      'test/flows/lp-console.test.ts',
+      'test/flows/lp-pricing-console.test.ts',
+      'test/flows/lp-shadow.test.ts',
+      'test/flows/lp-transfers-console.test.ts',
+      'test/flows/operator-console.test.ts',
+      'test/flows/workspace-console.test.ts',
     ],
   },
 ];

@@ -39,6 +39,8 @@ const commands = {
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
   'lp-day': (args) => lpDay(args),
+  // The tests that `npm test` leaves out because they take long.
+  long: () => suite('vitest.config.ts', { FIRMQUOTE_TESTS: 'long' }),
   alerts: () => suite('vitest.alerts.config.ts'),
   rehearse: () => suite('vitest.rehearsal.config.ts'),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
@@ -183,8 +185,8 @@ function isAlive(file) {
 
 /**
  * With arguments: vitest on the named files. Without: every check, each step even if one before it failed.
- * Tests that need a missing program are left out and named at the end; with CI=true a missing program is a
- * failure.
+ * Tests that take long are left to `npm run test:long`. Tests that need a missing program are left out and
+ * named at the end; with CI=true a missing program is a failure.
  */
 async function test(patterns) {
   install();
@@ -221,7 +223,8 @@ async function test(patterns) {
   }
   let verdict;
   async function runVitest() {
-    verdict = await vitest((words) => run(bin('vitest'), words, undefined, env), folder, ROOT);
+    const short = { ...env, FIRMQUOTE_TESTS: 'short' };
+    verdict = await vitest((words) => run(bin('vitest'), words, undefined, short), folder, ROOT);
     return verdict.failed === 0 ? 0 : 1;
   }
   const failures = [];
@@ -342,7 +345,7 @@ async function ci() {
     count.failed += Number(ending?.[2] ?? 1);
     if (status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
   }
-  for (const name of ['test:faults', 'test:hostile']) await longer(name);
+  for (const name of ['test:long', 'test:faults', 'test:hostile']) await longer(name);
   // These wait most of the time, one test at a time, so two run at once. What the second list prints follows.
   const held = [];
   const second = async () => {

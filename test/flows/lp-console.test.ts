@@ -11,7 +11,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { PROGRAM } from '../support/build.ts';
-import { faultsOfAccess, openBrowser } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 import { firmquote } from '../support/command.ts';
@@ -19,11 +19,6 @@ import { firmquote } from '../support/command.ts';
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
 const PAGES = ['Now', 'Quotes', 'Inventory', 'Profit', 'Pricing', 'Risk', 'Audit log'] as const;
-const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
 
 let folder: string;
 let world: World;
@@ -79,7 +74,7 @@ afterAll(async () => {
 });
 
 /** `faults`: requests to other hosts, and what the browser calls an error. */
-async function open(screen: keyof typeof SCREENS, token?: string) {
+async function open(screen: Screen, token?: string) {
   const context = await browser.newContext(SCREENS[screen]);
   const page = await context.newPage();
   const faults: string[] = [];
@@ -111,7 +106,7 @@ async function visit(page: Page, name: string): Promise<void> {
     .waitFor();
 }
 
-describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) => {
+describe.each(screens)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen, tokens.operator);

@@ -13,7 +13,7 @@ import type { VersionView } from '../../src/apps/lp/pricing/versions.ts';
 import type { PairPreview } from '../../src/lp/quote-log/preview.ts';
 import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { faultsOfAccess, openBrowser } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
 import { lpCommandHere, type Running, startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -21,11 +21,6 @@ import { random32, request, type ScriptedVenue, startScriptedVenue } from '../su
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
-const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
 const owner = account(2_431);
 const operator = account(2_432);
 const WETH = 10n ** 18n;
@@ -401,7 +396,7 @@ describe('the page', () => {
   });
   afterAll(() => browser?.close());
 
-  async function open(screen: keyof typeof SCREENS, role: 'operator' | 'viewer') {
+  async function open(screen: Screen, role: 'operator' | 'viewer') {
     const context = await browser.newContext(SCREENS[screen]);
     const page = await context.newPage();
     const faults: string[] = [];
@@ -414,7 +409,7 @@ describe('the page', () => {
     return { context, page, faults };
   }
 
-  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+  test.each(screens)(
     '%s: an operator simulates a change, applies it with a reason, and goes back',
     { timeout: 180_000 },
     async (screen) => {

@@ -11,17 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { patiently } from '../faults/support/client.ts';
 import { type MovingLp, startMovingLp } from '../faults/support/moving-lp.ts';
-import { faultsOfAccess, openBrowser } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
 import { PROGRAM } from '../support/build.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
-const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
-type Screen = keyof typeof SCREENS;
 const WHOLE = 1_000_000n;
 const transfers = { mode: 'by_hand', mostUsd: 30_000 };
 
@@ -85,23 +79,20 @@ async function inspect(page: Page, name: string, screen: Screen): Promise<void> 
     await page.screenshot({ path: join(IMAGES, `lp-${name}-${screen}.jpg`), type: 'jpeg', quality: 60 });
 }
 
-test.each(Object.keys(SCREENS) as Screen[])(
-  'a plan says why, what it costs and what the policy says: %s',
-  async (screen) => {
-    const { page, context, faults } = await open(screen, tokens.operator);
-    await planOf(page)
-      .getByText(/draining chain2 costs .* a day, the move/)
-      .waitFor();
-    await planOf(page).getByText('up to 0 USDC').waitFor();
-    await planOf(page).getByText('by hand', { exact: true }).waitFor();
-    await planOf(page).getByText('transfers.mode is by_hand').waitFor();
-    await page.getByText('No transfer is under way.').waitFor();
-    await planOf(page).scrollIntoViewIfNeeded();
-    await inspect(page, 'transfer-plan', screen);
-    expect(faults).toEqual([]);
-    await context.close();
-  },
-);
+test.each(screens)('a plan says why, what it costs and what the policy says: %s', async (screen) => {
+  const { page, context, faults } = await open(screen, tokens.operator);
+  await planOf(page)
+    .getByText(/draining chain2 costs .* a day, the move/)
+    .waitFor();
+  await planOf(page).getByText('up to 0 USDC').waitFor();
+  await planOf(page).getByText('by hand', { exact: true }).waitFor();
+  await planOf(page).getByText('transfers.mode is by_hand').waitFor();
+  await page.getByText('No transfer is under way.').waitFor();
+  await planOf(page).scrollIntoViewIfNeeded();
+  await inspect(page, 'transfer-plan', screen);
+  expect(faults).toEqual([]);
+  await context.close();
+});
 
 test('a viewer sees the plan and cannot begin it, and the server refuses as well', async () => {
   const { page, context } = await open('light', tokens.viewer);
@@ -152,7 +143,7 @@ test(
     await transfer.getByText(/The withdrawal is possible from .* Waiting for \d+ (s|min)\./).waitFor();
     await transfer.getByText(/, \d+ (s|min) ago/).waitFor();
     await transfer.getByText('by hand: weekend').waitFor();
-    for (const screen of Object.keys(SCREENS) as Screen[]) {
+    for (const screen of screens) {
       const other = await open(screen, tokens.viewer);
       const seen = other.page.getByRole('article', { name: `Transfer ${id}` });
       await seen.waitFor();

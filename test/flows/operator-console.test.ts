@@ -13,18 +13,13 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { patiently } from '../faults/support/client.ts';
 import { steadyPort } from '../faults/support/process.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
-import { faultsOfAccess, openBrowser } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
 import { PROGRAM } from '../support/build.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
 const KEY = 'ab'.repeat(32);
 const PAGES = ['Orders', 'Solvers', 'Chains and queues', 'Audit log'] as const;
-const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
 
 let folder: string;
 let world: World;
@@ -84,7 +79,7 @@ afterAll(async () => {
 });
 
 /** `faults`: requests to other hosts, and what the browser calls an error. */
-async function open(screen: keyof typeof SCREENS, key = KEY) {
+async function open(screen: Screen, key = KEY) {
   const context = await browser.newContext(SCREENS[screen]);
   const page = await context.newPage();
   const faults: string[] = [];
@@ -122,7 +117,7 @@ async function photograph(page: Page, name: string, screen: string): Promise<voi
     });
 }
 
-describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) => {
+describe.each(screens)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen);

@@ -6,6 +6,16 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'vitest';
 
+export const SCREENS = {
+  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+} as const;
+export type Screen = keyof typeof SCREENS;
+/** Those to look at: `npm test` takes one, `npm run test:long` and `npm run docs` all. */
+export const screens: readonly Screen[] =
+  process.env['FIRMQUOTE_TESTS'] === 'short' ? ['light'] : (Object.keys(SCREENS) as Screen[]);
+
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
 export function openBrowser(): Promise<Browser> {
