@@ -6,7 +6,7 @@ export const leftOut = (process.env['FIRMQUOTE_TESTS_LEFT_OUT'] ?? '').split(','
 
 /** Tests start real chains and databases on a machine of two cores. */
 export const patient = {
-  testTimeout: 120_000,
+  testTimeout: 180_000,
   hookTimeout: 120_000,
   // A busy machine is no failure: speed is measured in bench/.
   expect: { poll: { timeout: 30_000, interval: 25 } },

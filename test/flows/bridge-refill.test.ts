@@ -188,7 +188,7 @@ async function doctorSays(): Promise<Record<string, [string, string]>> {
   const envKey = (env: string) => ({ env, development: true });
   const config = {
     ...{ app: 'venue', venueId: 'test', database: { url: await postgres.server.database('doctor') } },
-    keys: { relayer: envKey('FLOAT_RELAYER') },
+    keys: { relayer: envKey('FLOAT_RELAYER'), seals: [{ id: 'k1', secret: { env: 'FLOAT_SEAL' } }] },
     chains: devnet.chains.map(({ chain, anvil }, at) => {
       const { id, slug, escrow, oracle, permit2, depth, tokens } = chain;
       const { domain, token, messenger, transmitter } = cctp.deployments[at] ?? expect.fail('no CCTP');
@@ -209,6 +209,7 @@ async function doctorSays(): Promise<Record<string, [string, string]>> {
   };
   Object.assign(process.env, {
     FLOAT_RELAYER: taker.privateKey,
+    FLOAT_SEAL: 'ab'.repeat(32),
     FLOAT_OPERATOR: operator.privateKey,
     FLOAT_MOVER: cctp.mover.privateKey,
   });

@@ -193,12 +193,14 @@ test('a taker that takes every live quote is paid: holds never exceed the balanc
   const promised = quotes.reduce((sum, { order }) => sum + BigInt(order.outputs[0]?.amount ?? 0), 0n);
   const declines = answers.filter((answer) => answer.type === 'decline');
   expect(quotes.length + declines.length).toBe(60);
-  expect(new Set(declines.map(({ reason }) => reason))).toEqual(new Set(['no_inventory']));
+  // A busy machine makes the LP decline some unread: those say nothing of its inventory.
+  const read = declines.filter(({ code }) => code !== 'late' && code !== 'busy');
+  expect(new Set(read.map(({ reason }) => reason))).toEqual(new Set(['no_inventory']));
   expect(promised).toBeLessThanOrEqual(await chain.port.ledgerBalance(owner.address, chain.weth.address));
   expect(quotes.length).toBeGreaterThan(15);
   expect(bucket('weth')?.held).toBeGreaterThanOrEqual(promised);
   // The last declines say what would still have fitted, in the taker's unit.
-  const most = declines.at(-1)?.maxAmount;
+  const most = read.at(-1)?.maxAmount;
   expect(BigInt(most ?? -1)).toBeLessThan(5_000n * USDC);
 });
 
