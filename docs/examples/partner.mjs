@@ -34,7 +34,9 @@ import { privateKeyToAccount } from 'viem/accounts';
  *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } },   prices in 1e-8 USD
  *   pairs: [{ input, output, minAmountIn, maxAmountIn }],
  *   hours: null, or { days: [1, 2, 3, 4, 5], from: "08:00", cutOff: "16:00", to: "17:00", holidays: ["2026-12-25"] }, in UTC, or the openings themselves,
- *   payouts: [{ asset, currency, perToken, fee, minAmount, maxAmount }], holdDeliveries: true while compliance holds all deliveries }
+ *   payouts: [{ asset, currency, perToken, fee, minAmount, maxAmount }],
+ *   bank: null, or a file where the bank adds a line { "offerId", "reference", "sentAt" } for each transfer it has sent,
+ *   holdDeliveries: true while compliance holds all deliveries }
  * A change of the file counts from the next request on.
  */
 const file = process.argv[2];
@@ -60,6 +62,7 @@ const OUTPUT_ALONE = parseAbiParameters(OUTPUT);
 const FILLED = parseAbiItem(
   `event OutputFilled(bytes32 indexed orderId, bytes32 solver, uint32 timestamp, ${OUTPUT} output, uint256 finalAmount)`,
 );
+const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
 const BPS = 10_000n;
 const TOLERANCE_SECONDS = 300;
 const MAX_BYTES = 64 * 1024;
@@ -102,10 +105,13 @@ const quotes = new Map();
 const reserved = new Map();
 /** Orders by orderId: status, order, quote, fillTx, filledAt. */
 const orders = new Map();
+/** Offered payouts by offerId: asset, amount, from, block, status, reference, sentAt, and the transfer that came. */
+const payouts = new Map();
 
 /** Written before it is answered: after a restart every promise still stands. */
 function record(kind, entry) {
   if (kind === 'reserved') reserved.set(entry.quoteId, entry);
+  else if (kind === 'payout') payouts.set(entry.offerId, entry);
   else orders.set(entry.orderId, entry);
   if (config.journal) appendFileSync(config.journal, `${JSON.stringify({ kind, entry })}\n`);
 }
@@ -113,6 +119,7 @@ if (config.journal && existsSync(config.journal))
   for (const line of readFileSync(config.journal, 'utf8').split('\n').filter(Boolean)) {
     const { kind, entry } = JSON.parse(line);
     if (kind === 'reserved') reserved.set(entry.quoteId, entry);
+    else if (kind === 'payout') payouts.set(entry.offerId, entry);
     // A fill that was on its way may be lost. Filling again is harmless: the escrow pays an order once.
     else
       orders.set(entry.orderId, { ...entry, ...(entry.status === 'delivering' && { status: 'accepted' }) });
@@ -277,7 +284,7 @@ const handlers = {
       );
   },
 
-  'payout-offer'({ asset, amount, currency, from }) {
+  async 'payout-offer'({ asset, amount, currency, from }) {
     const payout = config.payouts?.find((each) => each.asset === asset && each.currency === currency);
     if (!payout) return { declined: 'pair' };
     const { closed, cutOff } = hoursAt(seconds(), seconds());
@@ -292,7 +299,10 @@ const handlers = {
     const offerId = randomUUID();
     const validUntil = Math.min(cutOff, seconds() + 3_600);
     const link = `http://${config.listen.host}:${config.listen.port}/payouts/${offerId}`;
-    payouts.set(offerId, { asset, status: 'waiting', reference: null, sentAt: null });
+    // Whatever came before is of other offers.
+    const block = ((await chainOf(asset).rpc.getBlockNumber()) + 1n).toString();
+    const state = { status: 'waiting', reference: null, sentAt: null, transfer: null };
+    record('payout', { offerId, asset, amount, from, block, ...state });
     return {
       offerId,
       // Signed with the answer, so that the taker can hold us to it.
@@ -305,14 +315,45 @@ const handlers = {
     };
   },
 
-  'payout-status'({ offerId }) {
+  async 'payout-status'({ offerId }) {
+    if (!payouts.has(offerId)) throw new Refusal(404, 'unknown', 'This offer is not known.');
+    if (payouts.get(offerId).status === 'waiting') await lookFor(offerId);
     const payout = payouts.get(offerId);
-    if (!payout) throw new Refusal(404, 'unknown', 'This offer is not known.');
-    return { offerId, ...payout };
+    const sent = payout.status === 'received' && sentByBank(offerId);
+    if (sent) record('payout', { ...payout, status: 'sent', ...sent });
+    const { asset, status, reference, sentAt } = payouts.get(offerId);
+    return { offerId, asset, status, reference, sentAt };
   },
 };
-/** Payouts by offerId. This example has no bank behind it: an offer waits for ever. */
-const payouts = new Map();
+
+/* Payouts */
+
+/** Notes the transfer of exactly this amount, once it is as deep as we demand. Each transfer pays for one offer. */
+async function lookFor(offerId) {
+  const { asset, amount, from, block } = payouts.get(offerId);
+  const { rpc, depth } = chainOf(asset);
+  const toBlock = (await rpc.getBlockNumber()) - BigInt(depth);
+  if (toBlock < BigInt(block)) return;
+  const range = { fromBlock: BigInt(block), toBlock };
+  const args = { from, to: account };
+  const logs = await rpc.getLogs({ address: tokenOf(asset), event: TRANSFER, args, ...range });
+  const payout = payouts.get(offerId);
+  const taken = new Set([...payouts.values()].map(({ transfer }) => transfer));
+  const come = logs
+    .filter((each) => each.args.value === BigInt(amount))
+    .map(({ transactionHash, logIndex }) => `${transactionHash} ${logIndex}`)
+    .find((transfer) => !taken.has(transfer));
+  if (come && payout.status === 'waiting')
+    record('payout', { ...payout, status: 'received', transfer: come });
+}
+
+/** The bank's line about this offer. */
+function sentByBank(offerId) {
+  if (!config.bank || !existsSync(config.bank)) return undefined;
+  const lines = readFileSync(config.bank, 'utf8').split('\n').filter(Boolean);
+  const line = lines.map((text) => JSON.parse(text)).find((each) => each.offerId === offerId);
+  return line && { reference: line.reference, sentAt: line.sentAt };
+}
 
 /** Rounded in our favour. */
 function amountsFor(side, amount, input, output) {

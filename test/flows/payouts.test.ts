@@ -3,8 +3,11 @@
  * and a taker who trusts neither clock nor venue.
  */
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
@@ -15,7 +18,13 @@ import { systemRandom } from '../../src/adapters/system/random.ts';
 import { verifyPayoutOffer } from '../../src/client/client.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { partnerHeaders, partnerSigningKey, publicKeyText } from '../../src/protocol/partner/signature.ts';
+import {
+  partnerHeaders,
+  partnerPublicKey,
+  partnerSignatureFault,
+  partnerSigningKey,
+  publicKeyText,
+} from '../../src/protocol/partner/signature.ts';
 import {
   type PayoutOffer,
   type PayoutOffersRequest,
@@ -28,6 +37,7 @@ import { silentLog, silentMetrics } from '../support/silent.ts';
 import { startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
 const TERMS_MS = 200;
+let folder: string;
 let v: TestVenue;
 let key: string;
 let partner: TestPartner;
@@ -36,6 +46,7 @@ let asked: PayoutOffersRequest;
 const taker = account(6_940);
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-payouts-'));
   careless = await startCarelessPartner();
   v = await startTestVenue({
     chainIds: [31_443, 31_444],
@@ -49,6 +60,7 @@ beforeAll(async () => {
         ...{ chains: [first, second], account: owner, operator },
         config: {
           kind: 'fiat',
+          bank: join(folder, 'bank.ndjson'),
           payouts: [
             { asset, currency: 'EUR', perToken: 0.9, fee: 1, minAmount: '20000000', maxAmount: '5000000000' },
             { asset, currency: 'USD', perToken: 1, fee: 1 },
@@ -67,6 +79,7 @@ afterAll(async () => {
   await partner?.stop();
   await careless?.stop();
   await v?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const offersFor = async (change: Partial<PayoutOffersRequest> = {}) => {
@@ -102,6 +115,10 @@ test('an offer is signed by the partner, the taker sends the token itself, and t
   const [mine, theirs] = [await held(taker.address), await held(offer.payTo)];
   await offersFor();
   expect([await held(taker.address), await held(offer.payTo)]).toEqual([mine, theirs]);
+  const standing = async ({ partnerId, offerId }: PayoutOffer) =>
+    zPayoutStatus.parse((await statusOf(partnerId, offerId)).json);
+  const open = { reference: null, sentAt: null };
+  expect(await standing(offer)).toMatchObject({ status: 'waiting', ...open });
   await dest.send(
     taker.address,
     dest.usdc.address,
@@ -113,8 +130,24 @@ test('an offer is signed by the partner, the taker sends the token itself, and t
   );
   expect((await held(offer.payTo)) - theirs).toBe(BigInt(offer.amount));
 
-  const { json } = await statusOf(offer.partnerId, offer.offerId);
-  expect(zPayoutStatus.parse(json)).toMatchObject({ status: 'waiting', reference: null, sentAt: null });
+  // Once the transfer is deep enough, it is noted, and counts for one offer only.
+  await dest.anvil.mine(dest.chain.depth);
+  expect(await standing(offer)).toMatchObject({ status: 'received', ...open });
+  const [other] = (await offersFor()).offers as [PayoutOffer];
+  expect(await standing(other)).toMatchObject({ status: 'waiting', ...open });
+  const bank = { offerId: offer.offerId, reference: 'E2E-4711', sentAt: now() };
+  await writeFile(join(folder, 'bank.ndjson'), `${JSON.stringify(bank)}\n`);
+  const sent = await standing(offer);
+  expect(sent).toMatchObject({ ...bank, status: 'sent' });
+  // The taker can show the partner's signature over the reference to others.
+  const { id, timestamp, signature, body } = sent.signed;
+  expect(JSON.parse(body)).toMatchObject(bank);
+  const keys = [partnerPublicKey(partner.publicKey)];
+  expect(
+    partnerSignatureFault({ id, timestamp: String(timestamp), signature }, body, {
+      ...{ keys, now: now(), toleranceSeconds: 300 },
+    }),
+  ).toBeUndefined();
   expect((await statusOf(offer.partnerId, 'of-nobody')).status).toBe(404);
   expect((await statusOf('nobody', offer.offerId)).status).toBe(404);
 });
