@@ -130,6 +130,10 @@ export const zBridges = z
     (bridges) => new Set(bridges.map(({ id }) => id)).size === bridges.length,
     'must have ids that differ',
   )
+  .refine(
+    (bridges) => new Set(bridges.map(({ account }) => account)).size === bridges.length,
+    'must have accounts that differ: two floats of one account would promise the same money',
+  )
   .default([]);
 
 type BridgeConfig = z.infer<typeof zBridge>;
