@@ -26,7 +26,7 @@ test('every file of the long tests exists', () => {
   expect(LONG_TESTS.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });
 
-test.each(PROGRAMS)('$name: its list has every test that starts it, and no file that is gone', (program) => {
+test.each(PROGRAMS as { name: string; tests: string[] }[])('$name: its list has every test that starts it, and no file that is gone', (program) => {
   expect(program.tests.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   const pattern = STARTS[program.name];
   if (pattern === undefined) return;

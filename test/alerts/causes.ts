@@ -505,7 +505,10 @@ const IDLE: readonly Cause[] = [
 export const LAST: readonly Cause[] = [
   {
     fault: 'the only worker hangs while orders come in',
-    fires: { QueueBehind: { job: 'venue', topic: 'orders' } },
+    fires: {
+      QueueBehind: { job: 'venue', topic: 'orders' },
+      OrderStuck: { job: 'venue', flow: 'same_chain' },
+    },
     async bring({ world, home }, client) {
       world.venue('worker').freeze();
       await order(client, { lp: 'alpha', from: home, to: home, usdc: 132n });

@@ -19,6 +19,7 @@ import { systemRandom } from '../../adapters/system/random.ts';
 import { openSecret, type SecretContext } from '../keys.ts';
 import { addressOfKey, openSigner } from '../signers.ts';
 import { createOperations } from '../../venue/admin/operations.ts';
+import { watchStuckOrders } from '../../venue/admin/stuck-watch.ts';
 import { createOrderAdvancer } from '../../venue/orders/advance/advancer.ts';
 import { createUpkeep } from '../../venue/trades/history-upkeep.ts';
 import { createWithdrawals } from '../../venue/orders/advance/withdrawals.ts';
@@ -263,6 +264,9 @@ async function openApi(
       relayerGas(chain, relayerAddresses, feeCapWei(config.chains.find(({ id }) => id === chain.chain.id))),
     rates: limitsOf(config),
   });
+  const { orders } = operations;
+  const stopWatch = watchStuckOrders({ orders, clock: systemClock, log, metrics });
+  life.onStop('watch of stuck orders', async () => stopWatch());
   await openAdmin(config.admin, {
     ...{ db, store, chains, operations, venueId: config.venueId },
     ...{ life, log: log.child({ part: 'admin' }), secrets },

@@ -21,7 +21,11 @@ export const zOpenOrder = z
     amountUsd: z.number().nullable().describe('What it is worth in USD. null when unknown.'),
     createdAt: zWhen.describe('When it was accepted.'),
     ageSeconds: z.int().describe('For how long it has been open.'),
-    stuck: z.boolean().describe('Whether it has been open for longer than the objective of settlement_time.'),
+    stuck: z
+      .boolean()
+      .describe(
+        'Whether it has been open for longer than the objective of settlement_time, and does not only wait for a time of its chain.',
+      ),
     waitsFor: zExplained('Who acts next.', {
       venue: 'a worker of this venue',
       lp: 'the solver',

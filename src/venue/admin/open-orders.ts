@@ -80,6 +80,14 @@ export function createOpenOrders({
     });
     const step = nextStepOf(record, { progress, next, slugOf });
     const ageSeconds = Math.max(0, Math.floor((clock.nowMs() - record.createdAtMs) / 1_000));
+    const problems = [
+      ...(unclaimed.has(record.orderId)
+        ? ['No worker holds this order: check that one runs, and holds the lease of a relayer account.']
+        : []),
+      ...problemsOf(record, step.waitsFor),
+    ];
+    // Nobody can do anything about one that only waits for a time of its chain.
+    const isWaiting = step.waitsFor === 'time' && problems.length === 0;
     return {
       id: record.orderId,
       workspaceId: record.workspaceId,
@@ -91,14 +99,9 @@ export function createOpenOrders({
       amountUsd: record.amountUsd,
       createdAt: toIso(record.createdAtMs),
       ageSeconds,
-      stuck: ageSeconds > STUCK_AFTER_SECONDS[progress.flow],
+      stuck: ageSeconds > STUCK_AFTER_SECONDS[progress.flow] && !isWaiting,
       ...step,
-      problems: [
-        ...(unclaimed.has(record.orderId)
-          ? ['No worker holds this order: check that one runs, and holds the lease of a relayer account.']
-          : []),
-        ...problemsOf(record, step.waitsFor),
-      ],
+      problems,
     };
   }
 
