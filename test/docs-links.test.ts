@@ -62,11 +62,11 @@ const linesOf = (text: string) => text.trimEnd().split('\n').length;
 
 test('the check finds a missing file, a missing heading and a link out of the repository', () => {
   const text =
-    '# Some `code` here\n[a](nowhere.md) [b](#some-code-here) [c](#none) [d](../../x) [`e`](none.ts)\n```\n[f](no)\n```\n';
+    '# Some `code` here\n[a](nowhere.md) [b](#some-code-here) [c](#none) [d](../../outside/x) [`e`](none.ts)\n```\n[f](no)\n```\n';
   expect(brokenLinks('docs/README.md', text)).toEqual([
     'docs/README.md: nowhere.md does not exist',
     'docs/README.md: #none names no heading',
-    'docs/README.md: ../../x is outside the repository',
+    'docs/README.md: ../../outside/x is outside the repository',
     'docs/README.md: none.ts does not exist',
   ]);
   expect(brokenLinks('README.md', '[x](docs/README.md#no-such-heading)')).toHaveLength(1);

@@ -274,7 +274,7 @@ export async function startStage(): Promise<Stage> {
     moves: {
       mover: { env: 'FLOAT_MOVER', development: true },
       mostPerDay: '100000',
-      everyMs: 500,
+      everyMs: 2_000,
       patienceSeconds: 1,
     },
   });
