@@ -3,38 +3,28 @@
  * which key opens what, and a connection that is lost and heals. `npm run docs` renews its pictures.
  */
 
-import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
-import { systemClock } from '../../src/adapters/system/clock.ts';
-import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Member } from '../../src/ports/stores/members.ts';
-import type { Hex } from '../../src/domain/hex.ts';
-import type { Role } from '../../src/ports/stores/store.ts';
-import { mintKey } from '../../src/venue/access/keys.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 import { faultsOfAccess, openBrowser } from '../support/browser.ts';
-import { CONNECT, installWallet } from '../support/browser-wallet.ts';
 import { PROGRAM } from '../support/build.ts';
-import type { TestAccount } from '../support/devnet.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
+import {
+  ALL_SCREENS,
+  expectAccessible,
+  type Keys,
+  openConsole,
+  photograph,
+  type Screen,
+  visit,
+  workspaceKey,
+} from '../support/workspace-console.ts';
 
-const IMAGES = resolve(import.meta.dirname, '../../docs/images');
-const RENEW = process.env['RENEW_DOCS'] === 'yes';
 const PAGES = ['History', 'Trade', 'Solvers', 'Workspace'] as const;
-const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
 const WORKSPACE = 'w1';
-
-interface Keys {
-  workspace?: string;
-  service?: string;
-}
 
 let world: World;
 let browser: Browser;
@@ -42,23 +32,6 @@ let url: string;
 let owner: Keys;
 let viewer: Keys;
 let receiver: Receiver;
-
-async function workspaceKey(role: Role, memberId: string | null): Promise<string> {
-  const { text, record } = mintKey(
-    { random: systemRandom, clock: systemClock },
-    {
-      kind: 'workspace',
-      mode: 'test',
-      workspaceId: WORKSPACE,
-      role,
-      memberId,
-      solverId: null,
-      label: 'console',
-    },
-  );
-  await world.store.addKey(record);
-  return text;
-}
 
 beforeAll(async () => {
   [world, browser, receiver] = await Promise.all([
@@ -93,8 +66,8 @@ beforeAll(async () => {
   await createAdminStore(world.database).change((tx) => tx.putMember(jane));
   await world.startAll();
   url = world.venueUrl();
-  owner = { workspace: await workspaceKey('owner', 'jane'), service: world.apiKey };
-  viewer = { workspace: await workspaceKey('viewer', null) };
+  owner = { workspace: await workspaceKey(world, 'owner', 'jane'), service: world.apiKey };
+  viewer = { workspace: await workspaceKey(world, 'viewer', null) };
   // Something to look at.
   const client = await world.client();
   for (const usdc of [500n, 700n, 900n]) {
@@ -108,56 +81,12 @@ afterAll(async () => {
   await receiver?.stop();
 });
 
-/** `faults`: requests to other hosts, and what the browser calls an error. */
-async function open(screen: keyof typeof SCREENS, keys?: Keys, taker?: TestAccount) {
-  const context = await browser.newContext({ ...SCREENS[screen], acceptDownloads: true });
-  const wallet = taker && (await installWallet(context, taker, world.devnet.chains));
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('request', (each) => {
-    const asked = new URL(each.url());
-    if (!['data:', 'blob:'].includes(asked.protocol) && asked.host !== new URL(url).host)
-      faults.push(`asked ${asked.href}`);
-  });
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
-  await page.goto(`${url}/console/`);
-  if (keys !== undefined) await signIn(page, keys);
-  return { context, page, faults, wallet };
-}
-
-async function signIn(page: Page, { workspace = '', service = '' }: Keys): Promise<void> {
-  await page.getByLabel(/Workspace key/).fill(workspace);
-  await page.getByLabel(/Service key/).fill(service);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation').waitFor();
-}
-
-async function visit(page: Page, name: string): Promise<void> {
-  await page.getByRole('link', { name, exact: true }).click();
-  await page.getByRole('heading', { level: 2, name }).waitFor();
-  await page
-    .getByRole('table')
-    .or(page.getByRole('button', { name: 'Ask for quotes' }))
-    .first()
-    .waitFor();
-}
+const open = (screen: Screen, keys?: Keys) => openConsole({ browser, url }, screen, keys);
 
 const settled = (page: Page) =>
   page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Settled', exact: true }) });
 
-async function photograph(page: Page, name: string, screen: string): Promise<void> {
-  if (RENEW)
-    await page.screenshot({
-      path: join(IMAGES, `workspace-${name.toLowerCase()}-${screen}.jpg`),
-      type: 'jpeg',
-      quality: 60,
-    });
-}
-
-describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) => {
+describe.each(ALL_SCREENS)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen, owner);
@@ -174,9 +103,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('%s', (screen) =
         .getByRole('row', { name: /active/ })
         .first()
         .waitFor();
-    expect(await faultsOfAccess(page)).toEqual([]);
-    const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    expect(wide).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
     await photograph(page, name, screen);
   });
 
@@ -303,7 +230,7 @@ describe('the workspace page', () => {
     await context.close();
   });
 
-  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+  test.each(ALL_SCREENS)(
     'an admin creates a webhook, sends a test, sees it fail, and disables and removes it: %s',
     { timeout: 120_000 },
     async (screen) => {
@@ -338,37 +265,32 @@ describe('the workspace page', () => {
     },
   );
 
-  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
-    'an owner adds a member, changes the role, and removes them: %s',
-    async (screen) => {
-      const { page, context, faults } = await open(screen, owner);
-      await visit(page, 'Workspace');
-      const address = `joe-${screen}@acme.example`;
-      await page.getByRole('button', { name: 'Add a member' }).click();
-      await dialogOf(page).getByLabel('First name').fill('Joe');
-      await dialogOf(page).getByLabel('Last name').fill('Bloggs');
-      await dialogOf(page).getByLabel('Email').fill(address);
-      await dialogOf(page).getByLabel('Role').selectOption('admin');
-      expect(await faultsOfAccess(page)).toEqual([]);
-      await dialogOf(page).getByRole('button', { name: 'Add a member' }).click();
-      await row(page, address).getByRole('cell', { name: 'admin', exact: true }).waitFor();
-      await row(page, address).getByRole('cell', { name: 'none', exact: true }).waitFor();
-      await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
-      expect(await faultsOfAccess(page)).toEqual([]);
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      expect(wide).toBeLessThanOrEqual(0);
-      await photograph(page, 'members', screen);
-      await row(page, address).getByRole('button', { name: 'Change role' }).click();
-      await dialogOf(page).getByLabel('Role').selectOption('viewer');
-      await dialogOf(page).getByRole('button', { name: 'Change role' }).click();
-      await row(page, address).getByRole('cell', { name: 'viewer', exact: true }).waitFor();
-      await row(page, address).getByRole('button', { name: 'Remove' }).click();
-      await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
-      await row(page, address).waitFor({ state: 'detached' });
-      expect(faults).toEqual([]);
-      await context.close();
-    },
-  );
+  test.each(ALL_SCREENS)('an owner adds a member, changes the role, and removes them: %s', async (screen) => {
+    const { page, context, faults } = await open(screen, owner);
+    await visit(page, 'Workspace');
+    const address = `joe-${screen}@acme.example`;
+    await page.getByRole('button', { name: 'Add a member' }).click();
+    await dialogOf(page).getByLabel('First name').fill('Joe');
+    await dialogOf(page).getByLabel('Last name').fill('Bloggs');
+    await dialogOf(page).getByLabel('Email').fill(address);
+    await dialogOf(page).getByLabel('Role').selectOption('admin');
+    expect(await faultsOfAccess(page)).toEqual([]);
+    await dialogOf(page).getByRole('button', { name: 'Add a member' }).click();
+    await row(page, address).getByRole('cell', { name: 'admin', exact: true }).waitFor();
+    await row(page, address).getByRole('cell', { name: 'none', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
+    await expectAccessible(page);
+    await photograph(page, 'members', screen);
+    await row(page, address).getByRole('button', { name: 'Change role' }).click();
+    await dialogOf(page).getByLabel('Role').selectOption('viewer');
+    await dialogOf(page).getByRole('button', { name: 'Change role' }).click();
+    await row(page, address).getByRole('cell', { name: 'viewer', exact: true }).waitFor();
+    await row(page, address).getByRole('button', { name: 'Remove' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
+    await row(page, address).waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+    await context.close();
+  });
 
   test('the last owner stays, and an admin is offered no change of an owner', async () => {
     const { page, context } = await open('light', owner);
@@ -378,7 +300,7 @@ describe('the workspace page', () => {
     await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
     await dialogOf(page).getByRole('alert').getByText('the last owner').waitFor();
     await context.close();
-    const admin = await open('light', { workspace: await workspaceKey('admin', null) });
+    const admin = await open('light', { workspace: await workspaceKey(world, 'admin', null) });
     await visit(admin.page, 'Workspace');
     await row(admin.page, 'jane@example.com').waitFor();
     expect(await row(admin.page, 'jane@example.com').getByRole('button').count()).toBe(0);
@@ -407,82 +329,6 @@ describe('the workspace page', () => {
     await page.getByText('Members and webhooks are for owners and admins').waitFor();
     for (const name of ['Issue a key', 'Revoke', 'Create a webhook', 'Add a member', 'Change role'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
-    await context.close();
-  });
-});
-
-describe('a taker with a browser wallet', () => {
-  let taker: TestAccount;
-  beforeAll(async () => {
-    taker = (await world.client()).wallet;
-  });
-
-  async function ask(page: Page): Promise<void> {
-    await visit(page, 'Trade');
-    await page.getByRole('button', { name: CONNECT }).click();
-    await page.getByText(new RegExp(taker.address, 'i')).waitFor();
-    await page.getByLabel('You give').fill('250');
-    await page.getByRole('button', { name: 'Ask for quotes' }).click();
-    await page.getByRole('heading', { name: 'Candidates' }).waitFor();
-  }
-  const takes = (page: Page) => page.getByRole('button', { name: /^Sign and trade with/ });
-
-  test.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
-    'compares candidates side by side: %s',
-    async (screen) => {
-      const { page, context, faults } = await open(screen, owner, taker);
-      await ask(page);
-      for (const lp of ['alpha', 'beta']) await page.getByRole('columnheader', { name: lp }).waitFor();
-      expect(await page.getByText('every byte checked').count()).toBe(2);
-      expect(await faultsOfAccess(page)).toEqual([]);
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      expect(wide).toBeLessThanOrEqual(0);
-      await photograph(page, 'candidates', screen);
-      expect(faults).toEqual([]);
-      await context.close();
-    },
-  );
-
-  test('signs, submits and follows to the settlement', { timeout: 120_000 }, async () => {
-    const { page, context, wallet } = await open('light', owner, taker);
-    await ask(page);
-    await takes(page).first().click();
-    await page.getByText('Settled, and confirmed by reading the chain').waitFor({ timeout: 90_000 });
-    expect(wallet?.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(2);
-    expect(wallet?.asked).not.toContain('eth_sendTransaction');
-    await page.getByRole('heading', { name: 'Progress' }).scrollIntoViewIfNeeded();
-    await photograph(page, 'traded', 'light');
-    const [, order = ''] = /the order (0x[0-9a-f]{64})/.exec(await page.getByRole('main').innerText()) ?? [];
-    expect((await world.store.order(order as Hex))?.order.user).toBe(taker.address.toLowerCase());
-    await context.close();
-  });
-
-  test('a refusal in the wallet stops the trade in words, and it can be tried again', async () => {
-    const { page, context, wallet } = await open('light', owner, taker);
-    await ask(page);
-    wallet?.refuseNext();
-    await takes(page).first().click();
-    await page
-      .getByRole('alert')
-      .getByText(/rejected/)
-      .waitFor();
-    expect(await takes(page).first().isDisabled()).toBe(false);
-    await context.close();
-  });
-
-  test('an answer that was changed on the way is refused, and the wallet is not asked', async () => {
-    const { page, context, wallet } = await open('light', owner, taker);
-    await page.route('**/api/v1/rfq/quotes', async (route) => {
-      const answer = await route.fetch();
-      const lies = (await answer.json()) as { quotes: { preview: { outputs: { amount: string }[] } }[] };
-      for (const output of lies.quotes.flatMap(({ preview }) => preview.outputs))
-        output.amount = String(BigInt(output.amount) + 1n);
-      await route.fulfill({ response: answer, json: lies });
-    });
-    await ask(page);
-    expect(await page.getByText(/^Refused: /).count()).toBe(2);
-    for (const button of await takes(page).all()) expect(await button.isDisabled()).toBe(true);
-    expect(wallet?.asked).not.toContain('eth_signTypedData_v4');
     await context.close();
   });
 });

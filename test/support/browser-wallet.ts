@@ -4,8 +4,10 @@
  */
 
 import type { BrowserContext } from 'playwright-core';
-import { createWalletClient, http, type TypedDataDefinition } from 'viem';
+import { createWalletClient, encodeFunctionData, http, type TypedDataDefinition } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { Address } from '../../src/domain/hex.ts';
+import { devWalletAbi } from '../../src/settlement/abi/dev-wallet.ts';
 import type { TestAccount, TestChain } from './devnet.ts';
 
 export interface BrowserWallet {
@@ -35,11 +37,14 @@ const ANNOUNCES = `(() => {
   announce();
 })()`;
 
+/** `contract`: the wallet is this contract, which does what the account that owns it signs. */
 export async function installWallet(
   context: BrowserContext,
-  { address, privateKey }: TestAccount,
+  { address: owner, privateKey }: TestAccount,
   chains: readonly TestChain[],
+  contract?: Address,
 ): Promise<BrowserWallet> {
+  const address = contract ?? owner;
   const account = privateKeyToAccount(privateKey);
   const asked: string[] = [];
   let refuses = false;
@@ -69,8 +74,18 @@ export async function installWallet(
       }
       case 'eth_sendTransaction': {
         const { to, data, value = '0x0' } = params[0] as Record<'to' | 'data' | 'value', `0x${string}`>;
+        const call = { to, data, value: BigInt(value) };
+        const executed = contract && {
+          to: contract,
+          data: encodeFunctionData({
+            abi: devWalletAbi,
+            functionName: 'execute',
+            args: [to, BigInt(value), data],
+          }),
+        };
         return createWalletClient({ account, transport: http(current.anvil.url) }).sendTransaction({
-          ...{ chain: null, to, data, value: BigInt(value) },
+          chain: null,
+          ...(executed ?? call),
         });
       }
       default: {

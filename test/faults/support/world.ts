@@ -56,6 +56,8 @@ export interface WorldOptions {
   validitySeconds?: number;
   /** Whole tokens of each kind in every LP's ledger, on every chain. */
   inventory?: bigint;
+  /** As in `startDevnet`. LPs hold and quote none of them. */
+  moreTokens?: number;
   /** Changes a part's configuration at each start: other URLs, other limits. */
   configure?: (part: string, config: Config) => Config;
   /** More environment variables of LPs and venues, at each start. */
@@ -127,6 +129,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     rotationDelaySeconds = 86_400,
     validitySeconds = 60,
     inventory = 100_000n,
+    moreTokens = 0,
     configure = (_, config) => config,
     env = {},
   } = options;
@@ -141,6 +144,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       landingMarginSeconds,
       proofWindowSeconds,
       rotationDelaySeconds,
+      moreTokens,
     }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
