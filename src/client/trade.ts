@@ -58,6 +58,11 @@ export interface TakeOptions extends Approvals, RunOptions {
   fundingLock?: FundingLock;
   signScheme?: 'EIP712' | 'EIP1271';
   nextLegTimeoutMs?: number;
+  /**
+   * Ends when this leg of a sequential route has settled, so that the caller sees the price of the next one:
+   * `nextLeg` continues.
+   */
+  oneLeg?: boolean;
   /** Claims from the bond of an LP whose promise fails while the order is followed. Needs `quoteBond`. */
   claimFades?: boolean;
   /** Called when a claim was not sent; the order is followed further. Default: the trade throws. */
@@ -290,6 +295,7 @@ async function goOn(
   checked: Checked,
   options: TakeOptions,
 ): Promise<Pick<Trade, 'next' | 'stopped'>> {
+  if (options.oneLeg) return { next: null, stopped: 'The next leg has not been requested.' };
   const until = Date.now() + (options.nextLegTimeoutMs ?? NEXT_LEG_TIMEOUT_MS);
   for (;;) {
     options.signal?.throwIfAborted();
