@@ -71,17 +71,30 @@ export function useStream(access: Access | undefined): StreamState {
 
 export const StreamContext = createContext<StreamState>('connecting');
 
-/** Reads at once, again at each event, and by the clock. `old`: no answer came when one was due. */
-export function useRead<T>(key: readonly unknown[], read: () => Promise<T>, { enabled = true } = {}) {
+/**
+ * Reads at once, again at each event, and by the clock. `old`: no answer came when one was due. With `keep`,
+ * `data` is that of the key before until the new one is read; `isOther` says so.
+ */
+export function useRead<T>(
+  key: readonly unknown[],
+  read: () => Promise<T>,
+  { enabled = true, keep = false } = {},
+) {
   const everyMs = useContext(StreamContext) === 'live' ? STREAMED_EVERY_MS : POLLED_EVERY_MS;
-  const { data, error, dataUpdatedAt } = useQuery({
+  const {
+    data,
+    error,
+    dataUpdatedAt,
+    isPlaceholderData: isOther,
+  } = useQuery<T>({
     queryKey: key,
     queryFn: read,
     enabled,
+    placeholderData: (before) => (keep ? before : undefined),
     refetchInterval: everyMs,
     meta: { streamed: true },
   });
   const nowMs = useNow();
-  const old = data !== undefined && nowMs - dataUpdatedAt > everyMs + ANSWER_MS;
-  return { data, error, readAtMs: dataUpdatedAt, old };
+  const old = data !== undefined && !isOther && nowMs - dataUpdatedAt > everyMs + ANSWER_MS;
+  return { data, error, readAtMs: dataUpdatedAt, old, isOther };
 }

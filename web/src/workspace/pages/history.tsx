@@ -1,7 +1,7 @@
 /** The workspace's trades: filters, totals, one trade in full, and the same trades as CSV. */
 
 import { Badge, Button, Callout, DataList, Text, TextField } from '@radix-ui/themes';
-import { keepPreviousData, useMutation, useQueries, useQuery } from '@tanstack/react-query';
+import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import type { TradeItem } from '../../../../src/protocol/api/trades.ts';
 import { dateTime, number, short } from '../../format.ts';
@@ -55,19 +55,20 @@ function History({ access }: { access: Access }) {
     direction: sorted.down ? 'desc' : 'asc',
   };
 
-  const first = useRead(['trades', filter, 0], () => readTrades(access, filter, 0, PAGE));
+  const first = useRead(['trades', filter, 0], () => readTrades(access, filter, 0, PAGE), { keep: true });
   const totals = useRead(['daily', kept], () => readDaily(access, kept));
+  /** While another filter or order is read, the table keeps its height, and its rows wait. */
   const total = first.data?.total ?? 0;
   const wanted = pagesOf(range, total);
   const pages = useQueries({
     queries: wanted.map((page) => ({
       queryKey: ['trades', filter, page],
       queryFn: () => readTrades(access, filter, page * PAGE, PAGE),
-      placeholderData: keepPreviousData,
       meta: { streamed: true },
     })),
   });
   const rowAt = (index: number): TradeItem | undefined => {
+    if (first.isOther) return undefined;
     const page = Math.floor(index / PAGE);
     const items = page === 0 ? first.data?.items : pages[wanted.indexOf(page)]?.data?.items;
     return items?.[index % PAGE];
@@ -98,7 +99,11 @@ function History({ access }: { access: Access }) {
       <Section
         title="History"
         live={first}
-        note={`${number(total)} trades match. Open one for its timeline.`}
+        note={
+          first.isOther || first.data === undefined
+            ? 'Reading …'
+            : `${number(total)} trades match. Open one for its timeline.`
+        }
         actions={
           <Button
             variant="soft"
