@@ -1,6 +1,5 @@
 /** One trade with the client package: it recomputes and reads everything before the wallet is asked. */
 
-import { createPublicClient, custom, http } from 'viem';
 import type { ConsoleChain } from '../../../../src/apps/venue/console.ts';
 import {
   type Candidate,
@@ -9,10 +8,11 @@ import {
   createClient,
   DistrustError,
   ranked,
+  type Trade,
   type TradeRequest,
-  type TrustedChains,
 } from '../../../../src/client/client.ts';
-import { type Connected, switchTo, walletOf } from './wallets.ts';
+import { trustedChains } from './chains.ts';
+import { type Connected, contractAt, switchTo, walletOf } from './wallets.ts';
 
 export interface Judged {
   candidate: Candidate;
@@ -22,42 +22,48 @@ export interface Judged {
   refused?: string;
 }
 
-/** The wallet reads its own chain; another chain is read through the node that the venue lists. */
-function trustedChains(wallet: Connected, source: ConsoleChain, dest: ConsoleChain): TrustedChains {
-  const trusted = ({ id, escrow, oracle, permit2, quoteBond, rpcUrl }: ConsoleChain) => ({
-    rpc: createPublicClient({
-      transport: id === source.id ? custom(wallet.provider) : http(rpcUrl ?? undefined),
-      cacheTime: 0,
-    }),
-    escrow,
-    oracles: [oracle],
-    permit2,
-    ...(quoteBond !== null && { quoteBond }),
-  });
-  return {
-    [source.id]: trusted(source),
-    ...(dest.id !== source.id && dest.rpcUrl !== null && { [dest.id]: trusted(dest) }),
-  };
+/** "rfq": firm quotes of LPs. "router": all routes. */
+export type Namespace = 'rfq' | 'router';
+
+export interface Wanted {
+  key: string;
+  wallet: Connected;
+  namespace: Namespace;
+  chains: readonly ConsoleChain[];
+  source: ConsoleChain;
+  dest: ConsoleChain;
+  request: TradeRequest;
 }
 
 export interface Asked {
   client: Client;
   wallet: Connected;
+  request: TradeRequest;
+  /** The account is a contract, which signs by ERC-1271. */
+  byContract: boolean;
   judged: Judged[];
 }
 
 /** Best first. Throws `NoQuote` texts, refusals of the venue, and what the wallet says. */
-export async function askQuotes(
-  key: string,
-  wallet: Connected,
-  { source, dest }: { source: ConsoleChain; dest: ConsoleChain },
-  request: TradeRequest,
-): Promise<Asked> {
+export async function askQuotes(wanted: Wanted): Promise<Asked> {
+  const { key, wallet, namespace, chains, source, dest, request } = wanted;
   await switchTo(wallet, source.id);
-  const client = createClient({ url: location.origin, key, chains: trustedChains(wallet, source, dest) });
+  const trusted = trustedChains(wallet, chains, source);
+  const there = trusted[dest.id];
+  if (there === undefined)
+    throw new Error(
+      `The venue lists no node for ${dest.slug}, so this page cannot check what arrives there.`,
+    );
+  const byContract = await contractAt(wallet);
+  if (byContract && dest.id !== source.id && !(await there.rpc.getCode({ address: wallet.address })))
+    throw new Error(
+      `Your account is a contract on ${source.slug}, and there is no contract at its address on ${dest.slug}: ` +
+        'what arrives there could be lost. Deploy it there first, or trade on one chain.',
+    );
+  const client = createClient({ url: location.origin, key, namespace, chains: trusted });
   const { quotes, productUnavailable } = await client.requestQuotes(request);
   if (productUnavailable || quotes.length === 0)
-    throw new Error(productUnavailable?.message ?? 'No LP quoted this.');
+    throw new Error(productUnavailable?.message ?? 'Nobody quoted this.');
   const judged = await Promise.all(
     ranked(quotes, request).map(async (candidate): Promise<Judged> => {
       try {
@@ -68,7 +74,7 @@ export async function askQuotes(
       }
     }),
   );
-  return { client, wallet, judged };
+  return { client, wallet, request, byContract, judged };
 }
 
 const STEPS: Readonly<Record<string, string>> = {
@@ -79,25 +85,29 @@ const STEPS: Readonly<Record<string, string>> = {
   resourceLockDeposit: 'Send the deposit into the escrow in the wallet.',
 };
 
-/** Tells what happens, in order. Resolves when the order is final; throws what stopped it. */
+/** Tells what happens, in order. Resolves when the order of this leg is final; throws what stopped it. */
 export async function takeCandidate(
-  { client, wallet }: Asked,
+  { client, wallet }: Pick<Asked, 'client' | 'wallet'>,
   checked: Checked,
   tell: (what: string) => void,
-): Promise<void> {
+): Promise<Trade> {
   await switchTo(wallet, checked.domain.chainId);
   tell('Checked again: the plan of the venue is read, and each call and signature is recomputed.');
-  const { status } = await client.take(checked, {
+  const trade = await client.take(checked, {
     wallet: walletOf(wallet),
+    oneLeg: true,
+    ...((await contractAt(wallet)) && { signScheme: 'EIP1271' as const }),
     onStep: (step) => tell(STEPS[step.kind === 'transaction' ? step.purpose : step.kind] ?? step.kind),
     onSent: ({ purpose, txHash }) => tell(`Mined: ${purpose}, ${txHash}.`),
-    onSigned: async () => tell('The order is signed.'),
+    onSigned: () => tell('The order is signed.'),
     onOrder: ({ id }) => tell(`Submitted: the venue has the order ${id}.`),
     onStage: ({ stage }) => tell(`Stage: ${stage.replaceAll('_', ' ')}.`),
   });
+  const { status, failure } = trade.status;
   tell(
-    status.status === 'settled'
-      ? 'Settled, and confirmed by reading the chain: the output was delivered.'
-      : `Failed: ${status.failure?.message ?? 'the order could not settle'} The input goes back to you.`,
+    status === 'settled'
+      ? `Settled, and confirmed by reading the chain: the output ${checked.sequential ? 'of this leg ' : ''}was delivered.`
+      : `Failed: ${failure?.message ?? 'the order could not settle'} The input goes back to you.`,
   );
+  return trade;
 }

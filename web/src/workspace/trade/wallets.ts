@@ -56,5 +56,14 @@ export async function switchTo({ provider }: Connected, chainId: number): Promis
   });
 }
 
+/** Code of an account that only delegates to a contract (EIP-7702): its own key still signs. */
+const DELEGATED = '0xef0100';
+
+/** Whether the account is a contract on the wallet's chain. */
+export async function contractAt({ provider, address }: Connected): Promise<boolean> {
+  const code = await provider.request({ method: 'eth_getCode', params: [address, 'latest'] });
+  return code !== '0x' && !code.startsWith(DELEGATED);
+}
+
 export const walletOf = ({ provider, address }: Connected): Wallet =>
   createWalletClient({ account: address, transport: custom(provider) }) as Wallet & { account: Account };
