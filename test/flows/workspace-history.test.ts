@@ -1,6 +1,6 @@
 /**
- * The page History of a workspace's console with 10,000 trades: whatever is scrolled to, sorted or filtered is
- * shown right, and the page draws only the rows in view.
+ * The page History of a workspace's console with 10,000 trades: it shows the right rows wherever the reader
+ * scrolls, sorts or filters, and it draws only the rows in view.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -14,7 +14,7 @@ import { expectAccessible, openConsole, workspaceKey } from '../support/workspac
 
 const ROWS = 10_000;
 const DAYS = 20;
-/** Those in view, as many again beyond the edges, and the two that stand for the rest. */
+/** The rows in view, and some more beyond each edge. */
 const MOST_ROWS = 60;
 const PATIENT = { timeout: 180_000 };
 
