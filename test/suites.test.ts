@@ -26,12 +26,15 @@ test('every file of the long tests exists', () => {
   expect(LONG_TESTS.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });
 
-test.each(PROGRAMS as { name: string; tests: string[] }[])('$name: its list has every test that starts it, and no file that is gone', (program) => {
-  expect(program.tests.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-  const pattern = STARTS[program.name];
-  if (pattern === undefined) return;
-  const others = FILES.filter((name) => name !== 'test/suites.test.ts');
-  const starting = others.filter((name) => pattern.test(readFileSync(join(ROOT, name), 'utf8')));
-  expect(starting.length).toBeGreaterThan(0);
-  expect(starting.filter((name) => !program.tests.includes(name))).toEqual([]);
-});
+test.each(PROGRAMS as { name: string; tests: string[] }[])(
+  '$name: its list has every test that starts it, and no file that is gone',
+  (program) => {
+    expect(program.tests.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+    const pattern = STARTS[program.name];
+    if (pattern === undefined) return;
+    const others = FILES.filter((name) => name !== 'test/suites.test.ts');
+    const starting = others.filter((name) => pattern.test(readFileSync(join(ROOT, name), 'utf8')));
+    expect(starting.length).toBeGreaterThan(0);
+    expect(starting.filter((name) => !program.tests.includes(name))).toEqual([]);
+  },
+);

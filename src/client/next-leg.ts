@@ -40,7 +40,9 @@ export function expectationsOfNext(
   { expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked,
   next: Candidate,
 ): Expectations {
-  const { request, maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = expectations;
+  // Amounts of the first leg's input: this leg spends another token, bounded below.
+  const { request, maxInput, maxRelayFee, ...others } = expectations;
+  const { maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = others;
   const shown = BigInt(
     (candidate as Partial<RouterCandidate>).composite?.legs[0]?.output.amount ?? outputAmount,
   );

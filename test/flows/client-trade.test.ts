@@ -270,8 +270,11 @@ describe('router', { timeout: 240_000 }, () => {
     const third = w.b.deployment.tokens[2] as NonNullable<(typeof w.b.deployment.tokens)[number]>;
     const before = await w.held(taker, w.b, third);
     const client = clientOf({ namespace: 'router' });
+    const request = ask(taker, { output: { asset: thirdB } });
     const { status, checked, next, stopped } = await client.trade({
-      request: ask(taker, { output: { asset: thirdB } }),
+      request,
+      // In units of the input of the first leg: they say nothing of the second.
+      ...{ maxInput: 1_000_000_000n, maxRelayFee: 50_000_000n },
       wallet: walletsOf(taker),
       onEvent: ({ type, orderId }) =>
         void (
