@@ -41,7 +41,7 @@ export function expectationsOfNext(
   next: Candidate,
 ): Expectations {
   // Amounts of the first leg's input: this leg spends another token, bounded below.
-  const { request, maxInput, maxRelayFee, ...others } = expectations;
+  const { request, maxInput: _input, maxRelayFee: _relayFee, ...others } = expectations;
   const { maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = others;
   const shown = BigInt(
     (candidate as Partial<RouterCandidate>).composite?.legs[0]?.output.amount ?? outputAmount,
