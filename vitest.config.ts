@@ -36,7 +36,6 @@ export const LONG_TESTS = [
     'lp-init',
     'lp-operator',
     'lp-operator-limit',
-    'lp-pricing-console',
     'lp-shadow',
     'lp-transfer-books',
     'lp-transfers',
@@ -49,18 +48,25 @@ export const LONG_TESTS = [
     'venue-replicas',
     'webhooks',
     'webhooks-processes',
-    'workspace-console',
+    'workspace-history',
   ].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz/fuzz.test.ts',
 ];
-/** In both: `npm test` looks at these pages on one screen only (test/support/browser.ts). */
-const CONSOLES = ['test/flows/lp-console.test.ts', 'test/flows/operator-console.test.ts'];
+/** In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). */
+const CONSOLES = [
+  'lp-console',
+  'lp-pricing-console',
+  'operator-console',
+  'workspace-console',
+  'workspace-trade',
+].map((name) => `test/flows/${name}.test.ts`);
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
 const chosen = process.env['FIRMQUOTE_TESTS'];
 
 /** They start many processes and mostly wait, so they start first. */
 const LONGEST = [
   'workspace-console',
+  'workspace-trade',
   'lp-transfers-console',
   'lp-transfer-books',
   'deploy-crash',
@@ -68,6 +74,7 @@ const LONGEST = [
   'lp-console',
   'finality',
   'certify',
+  'lp-pricing-console',
   'operator-console',
   'lp-settles',
   'settlement',

@@ -75,6 +75,8 @@ export const PROGRAMS = [
       'test/flows/lp-transfers-console.test.ts',
       'test/flows/operator-console.test.ts',
       'test/flows/workspace-console.test.ts',
+      'test/flows/workspace-history.test.ts',
+      'test/flows/workspace-trade.test.ts',
     ],
   },
 ];

@@ -9,16 +9,14 @@ import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.
 import type { Member } from '../../src/ports/stores/members.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
-import { faultsOfAccess, openBrowser } from '../support/browser.ts';
+import { faultsOfAccess, openBrowser, type Screen, screens } from '../support/browser.ts';
 import { PROGRAM } from '../support/build.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 import {
-  ALL_SCREENS,
   expectAccessible,
   type Keys,
   openConsole,
   photograph,
-  type Screen,
   visit,
   workspaceKey,
 } from '../support/workspace-console.ts';
@@ -86,7 +84,7 @@ const open = (screen: Screen, keys?: Keys) => openConsole({ browser, url }, scre
 const settled = (page: Page) =>
   page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Settled', exact: true }) });
 
-describe.each(ALL_SCREENS)('%s', (screen) => {
+describe.each(screens)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen, owner);
@@ -230,7 +228,7 @@ describe('the workspace page', () => {
     await context.close();
   });
 
-  test.each(ALL_SCREENS)(
+  test.each(screens)(
     'an admin creates a webhook, sends a test, sees it fail, and disables and removes it: %s',
     { timeout: 120_000 },
     async (screen) => {
@@ -265,7 +263,7 @@ describe('the workspace page', () => {
     },
   );
 
-  test.each(ALL_SCREENS)('an owner adds a member, changes the role, and removes them: %s', async (screen) => {
+  test.each(screens)('an owner adds a member, changes the role, and removes them: %s', async (screen) => {
     const { page, context, faults } = await open(screen, owner);
     await visit(page, 'Workspace');
     const address = `joe-${screen}@acme.example`;

@@ -9,20 +9,12 @@ import { deployContractWallets } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { TokenInfo } from '../../src/domain/chain.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { type Config, startWorld, type World } from '../faults/support/world.ts';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser, type Screen, screens } from '../support/browser.ts';
 import { CONNECT, installWallet } from '../support/browser-wallet.ts';
 import { PROGRAM } from '../support/build.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
-import {
-  ALL_SCREENS,
-  expectAccessible,
-  type Keys,
-  openConsole,
-  photograph,
-  type Screen,
-  visit,
-} from '../support/workspace-console.ts';
+import { expectAccessible, type Keys, openConsole, photograph, visit } from '../support/workspace-console.ts';
 
 const SETTLES = { timeout: 90_000 };
 const PATIENT = { timeout: 150_000 };
@@ -130,7 +122,7 @@ const held = (chain: TestChain, token: TokenInfo, owner: Address = taker.address
   chain.port.tokenBalance(owner, token.address);
 
 describe('quotes of LPs', () => {
-  test.each(ALL_SCREENS)('the taker compares candidates side by side: %s', async (screen) => {
+  test.each(screens)('the taker compares candidates side by side: %s', async (screen) => {
     const { page, context, faults } = await open(screen);
     await ask(page);
     for (const lp of ['alpha', 'beta']) await page.getByRole('columnheader', { name: lp }).waitFor();
@@ -241,7 +233,7 @@ describe('all routes', () => {
     await context.close();
   });
 
-  test.each(ALL_SCREENS)('a route of two legs is shown in order, with what is firm: %s', async (screen) => {
+  test.each(screens)('a route of two legs is shown in order, with what is firm: %s', async (screen) => {
     const { page, context, faults } = await open(screen);
     await ask(page, { get: 'T0 on chain2', from: 'All routes' });
     expect(await cellsOf(page, 'Route')).toContain('an order for each part, one after the other');

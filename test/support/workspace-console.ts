@@ -8,19 +8,11 @@ import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Role } from '../../src/ports/stores/store.ts';
 import { mintKey } from '../../src/venue/access/keys.ts';
 import type { World } from '../faults/support/world.ts';
-import { faultsOfAccess } from './browser.ts';
+import { faultsOfAccess, type Screen, SCREENS } from './browser.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
 const WORKSPACE = 'w1';
-
-export const SCREENS = {
-  light: { viewport: { width: 1_280, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1_280, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
-export type Screen = keyof typeof SCREENS;
-export const ALL_SCREENS = Object.keys(SCREENS) as Screen[];
 
 export interface Keys {
   workspace?: string;
