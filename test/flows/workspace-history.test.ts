@@ -192,3 +192,13 @@ test('filters leave the trades that match, with their number and totals', PATIEN
   await page.getByText('10,000 trades match').waitFor();
   expect(faults).toEqual([]);
 });
+
+test('a filter that the venue refuses is said, and can be changed', PATIENT, async () => {
+  await page.getByLabel('Least USD').fill('1e3');
+  await page.getByRole('alert').filter({ hasText: 'must be a decimal number of USD' }).first().waitFor();
+  expect(await page.getByText('Reading …').count()).toBe(0);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('10,000 trades match').waitFor();
+  await expectRows(0, trades);
+  expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
+});

@@ -17,12 +17,15 @@ export function Section({
   note,
   live,
   actions,
+  controls,
   children,
 }: {
   title: string;
   note?: string;
   live?: Live;
   actions?: ReactNode;
+  /** By which the figures are chosen: they stay when a choice is refused. */
+  controls?: ReactNode;
   children: ReactNode;
 }) {
   const nowMs = useNow();
@@ -43,6 +46,7 @@ export function Section({
           </Box>
           {actions}
         </Flex>
+        {controls}
         {live?.old === true && (
           <Callout.Root color="amber" size="1" mb="2" role="status">
             <Callout.Text>

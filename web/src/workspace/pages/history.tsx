@@ -94,16 +94,18 @@ function History({ access }: { access: Access }) {
     (setup?.chains ?? []).map((b) => [`${a.slug}-${b.slug}`, `${a.slug} to ${b.slug}`] as const),
   );
 
+  const refused = first.data === undefined && first.error !== null;
+  const note =
+    first.isOther || first.data === undefined
+      ? 'Reading …'
+      : `${number(total)} trades match. Open one for its timeline.`;
+
   return (
     <>
       <Section
         title="History"
         live={first}
-        note={
-          first.isOther || first.data === undefined
-            ? 'Reading …'
-            : `${number(total)} trades match. Open one for its timeline.`
-        }
+        {...(refused ? {} : { note })}
         actions={
           <Button
             variant="soft"
@@ -114,30 +116,34 @@ function History({ access }: { access: Access }) {
             Export CSV
           </Button>
         }
+        controls={
+          <>
+            <div className="filters">
+              <Choice label="Status" value={fields.status} options={STATUSES} onChange={change('status')} />
+              <Choice
+                label="Corridor"
+                value={fields.corridor}
+                options={[['', 'all'], ...corridors]}
+                onChange={change('corridor')}
+              />
+              {text('lp', 'LP')}
+              {mayManage(access.holder) && text('member', 'Member')}
+              {text('from', 'From', 'date')}
+              {text('to', 'Until', 'date')}
+              {text('minAmountUsd', 'Least USD', 'number')}
+              {text('maxAmountUsd', 'Most USD', 'number')}
+              <Button variant="ghost" color="gray" onClick={() => setFields(ANY)}>
+                Clear
+              </Button>
+            </div>
+            {exported.error !== null && (
+              <Callout.Root color="red" size="1" mb="2" role="alert">
+                <Callout.Text>{exported.error.message}</Callout.Text>
+              </Callout.Root>
+            )}
+          </>
+        }
       >
-        <div className="filters">
-          <Choice label="Status" value={fields.status} options={STATUSES} onChange={change('status')} />
-          <Choice
-            label="Corridor"
-            value={fields.corridor}
-            options={[['', 'all'], ...corridors]}
-            onChange={change('corridor')}
-          />
-          {text('lp', 'LP')}
-          {mayManage(access.holder) && text('member', 'Member')}
-          {text('from', 'From', 'date')}
-          {text('to', 'Until', 'date')}
-          {text('minAmountUsd', 'Least USD', 'number')}
-          {text('maxAmountUsd', 'Most USD', 'number')}
-          <Button variant="ghost" color="gray" onClick={() => setFields(ANY)}>
-            Clear
-          </Button>
-        </div>
-        {exported.error !== null && (
-          <Callout.Root color="red" size="1" mb="2" role="alert">
-            <Callout.Text>{exported.error.message}</Callout.Text>
-          </Callout.Root>
-        )}
         <RowsTable
           label="Trades"
           total={total}
