@@ -50,9 +50,25 @@ test('an order is stuck by the objective of settlement_time', () => {
     ).toEqual(Array.from({ length: 4 }, () => seconds));
 });
 
-test('every alert has a summary and an action', () => {
-  const alerts = rules.split(/\n\s+- alert: /).slice(1);
-  for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
+/** The text below the heading of that name, to the next heading. */
+const sectionOf = (page: string, name: string): string | undefined =>
+  readFileSync(join(ROOT, page), 'utf8')
+    .split(/^(?=#{2,4} )/m)
+    .find((section) => new RegExp(`^#+ ${name}\n`).test(section));
+
+test.each(
+  rules
+    .split(/\n\s+- alert: /)
+    .slice(1)
+    .map((alert) => [/^\w+/.exec(alert)?.[0] ?? '', alert] as const),
+)('the alert %s has a summary, an action, and a section of a runbook', (name, alert) => {
+  expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"\n\s+runbook: ".+"/);
+  const [, page = '', anchor] = /runbook: "(.+)#(.+)"/.exec(alert) ?? [];
+  expect(anchor).toBe(name.toLowerCase());
+  const section = sectionOf(page, name) ?? expect.fail(`${page} has no section ${name}`);
+  // What it means, and at least one thing to look at or to do.
+  expect(section.length).toBeGreaterThan(200);
+  expect(section).toMatch(/`[^`]+`|\]\(/);
 });
 
 test('every package in the lock has an integrity hash and names no registry', () => {

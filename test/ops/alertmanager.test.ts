@@ -138,7 +138,7 @@ test('every severity of the rules has a route of its own', () => {
 test('a page reaches PagerDuty and Slack with what happened and what to do', async () => {
   await fire(
     { alertname: 'GasLow', severity: 'page', chain: 'base', job: 'lp' },
-    { summary: 'almost no gas', action: 'Top it up.' },
+    { summary: 'almost no gas', action: 'Top it up.', runbook: 'alerts.md#gaslow' },
   );
   await expect.poll(() => posts.length, { timeout: 30_000 }).toBe(2);
   const [pagerduty, slack] = ['/pagerduty', '/slack'].map(
@@ -150,12 +150,14 @@ test('a page reaches PagerDuty and Slack with what happened and what to do', asy
     payload: {
       summary: 'GasLow: almost no gas',
       severity: 'critical',
-      custom_details: { action: 'Top it up.', firing: '1' },
+      custom_details: { action: 'Top it up.', runbook: 'alerts.md#gaslow', firing: '1' },
     },
   });
   expect(slack).toMatchObject({
     channel: '#firmquote-incidents',
-    attachments: [{ title: 'FIRING GasLow', text: 'almost no gas\nTop it up.\n', color: 'danger' }],
+    attachments: [
+      { title: 'FIRING GasLow', text: 'almost no gas\nTop it up.\nalerts.md#gaslow\n', color: 'danger' },
+    ],
   });
   expect(mails).toEqual([]);
 }, 60_000);
