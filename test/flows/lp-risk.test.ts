@@ -304,6 +304,18 @@ describe.concurrent('kill switch', () => {
     },
   );
 
+  test('a stop that nobody planned does not hide behind a pause', async () => {
+    await play({}, async (stage) => {
+      await active(stage);
+      stage.node.pause('lunch');
+      stage.node.kill('drawdown', 'lost too much');
+      const kinds = () => stage.node.status().reasons.map(({ kind }) => kind);
+      await soon(() => kinds()[0] === 'killed');
+      expect(kinds()).toContain('paused');
+      await standby(stage, 'killed', 'lost too much');
+    });
+  });
+
   test('live quotes stay valid: an award of one is accepted, and its money stays held', async () => {
     await play({}, async (stage) => {
       await active(stage);

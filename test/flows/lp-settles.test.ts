@@ -409,6 +409,18 @@ test('after a crash nothing is signed until every lost quote has expired, and th
   });
 });
 
+test('an operator that is revoked on two chains and allowed again on one signs nothing', async () => {
+  const why = () => lp.status().reasons.find(({ kind }) => kind === 'operator')?.note;
+  await here.setOperator(owner.address, operator.address, false);
+  await eventually(() => why() === `the operator key was revoked on ${here.chain.slug}`);
+  await there.setOperator(owner.address, operator.address, false);
+  await here.setOperator(owner.address, operator.address);
+  await eventually(() => why() === `the operator key was revoked on ${there.chain.slug}`);
+  expect(lp.status().status).toBe('standby');
+  await there.setOperator(owner.address, operator.address);
+  await eventually(() => lp.status().status === 'active');
+});
+
 test('after a crash and a rotation, an award signed with the old key is ours while that key may sign', async () => {
   for (const chain of devnet.chains) {
     await chain.fund(successor.address, 0n);

@@ -184,6 +184,8 @@ test('it signed nothing and sent nothing, and no venue counts anything against i
   expect((await solver('watcher'))?.lastQuoteAt).toBeUndefined();
   const metrics = await (await fetch(`${shadow.opsUrl}/metrics`)).text();
   expect(metrics).toMatch(/^firmquote_lp_shadow 1$/m);
+  // It keeps no books, so none of them can lag.
+  expect(metrics).not.toMatch(/^firmquote_lp_journal_lag_blocks\{/m);
   expect(metrics).toMatch(/^firmquote_lp_answers_total\{kind="decline"\} [1-9]/m);
   expect(metrics).toMatch(/^firmquote_lp_answers_total\{kind="quote"\} 0$/m);
   const ofVenue = await (await fetch(`${world.venue().opsUrl}/metrics`)).text();

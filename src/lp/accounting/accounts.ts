@@ -738,8 +738,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     positions: () => views(books),
     lag: () => ({
       waiting: notes.length,
-      // From the chain's head: what keeps the books from reading may keep the inventory ledger as well.
-      chains: [...chains].map(([chainId, port]) => {
+      // From the chain's head: what keeps the books from reading may keep the inventory ledger as well. Empty
+      // where another process keeps the books, or nobody does.
+      chains: (epoch === undefined || lost ? [] : [...chains]).map(([chainId, port]) => {
         const final = (port.head()?.number ?? 0n) - BigInt(port.chain.depth);
         const read = books?.cursors.get(chainId)?.block ?? 0n;
         return { chain: port.chain.slug, blocks: final > read ? Number(final - read) : 0 };

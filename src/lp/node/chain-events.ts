@@ -7,8 +7,6 @@ import type { Spending } from '../chain/spending.ts';
 import { ownSlice } from '../quoting/order.ts';
 import type { LpParts } from './wiring.ts';
 
-const REVOKED_NOTE = 'the operator key was revoked';
-
 export function createChainListener(
   parts: LpParts,
   chainId: number,
@@ -60,7 +58,8 @@ export function createChainListener(
       spending.changed();
       if (!allowed)
         log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
-      standby.report('operator', allowed ? undefined : REVOKED_NOTE);
+      const note = `the operator key was revoked on ${chains.get(chainId)?.slug ?? chainId}`;
+      standby.report('operator', allowed ? undefined : note, String(chainId));
     },
     bondPaid(token, { orderId, quoteId, reason, promised, paid, forfeited }) {
       const chain = chains.get(chainId);

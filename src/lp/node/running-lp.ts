@@ -211,7 +211,7 @@ async function checkOperator({ base, operator, deps, standby }: LpParts, { port,
     { chainId: chain.id, operator },
     'the account has not named this operator on the chain: nothing is signed',
   );
-  standby.report('operator', 'the operator key is not allowed on the chain');
+  standby.report('operator', `the operator key is not allowed on ${chain.slug}`, String(chain.id));
 }
 
 function exposeMetrics(parts: LpParts): void {

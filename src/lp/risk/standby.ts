@@ -135,7 +135,8 @@ export function createStandby({
   lead,
   booksBehind,
 }: StandbyDeps) {
-  const reported = new Map<ReportedKind, string>();
+  /** Notes by kind, and within a kind by what they are about. */
+  const reported = new Map<ReportedKind, Map<string, string>>();
   let stoppedChains = new Map<number, StandbyReason>();
   /** Chains on which we cannot send transactions: this stops cross-chain routes only. */
   let chainsWithoutSender = new Map<number, StandbyReason>();
@@ -149,13 +150,21 @@ export function createStandby({
   let everPriced = false;
   let pairs: PairStatus[] = [];
 
+  /** What nobody planned comes first: it must not hide behind a pause. */
+  const killReasons = (): StandbyReason[] =>
+    [...risk.kill.held]
+      .map(([by, note]): StandbyReason => ({
+        kind: by === 'operator' ? 'paused' : 'killed',
+        note,
+        control: 'kill_switch',
+      }))
+      .sort((a, b) => Number(b.kind === 'killed') - Number(a.kind === 'killed'));
+
   function globalReason(): StandbyReason | undefined {
-    for (const [by, note] of risk.kill.held)
-      return { kind: by === 'operator' ? 'paused' : 'killed', note, control: 'kill_switch' };
-    for (const kind of ['stopping', 'starting', 'operator', 'store'] as const) {
-      const note = reported.get(kind);
-      if (note !== undefined) return { kind, note };
-    }
+    const [stopped] = killReasons();
+    if (stopped !== undefined) return stopped;
+    for (const kind of ['stopping', 'starting', 'operator', 'store'] as const)
+      for (const note of reported.get(kind)?.values() ?? []) return { kind, note };
     if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
     const unable = signer?.issue?.();
     if (unable !== undefined) return { kind: 'signer', note: unable };
@@ -337,6 +346,7 @@ export function createStandby({
       const priced = pairs.some(({ quoting: now }) => now);
       const stale = staleReasons();
       const partial = [
+        ...killReasons().slice(1),
         ...stoppedChains.values(),
         ...driftReasons(),
         ...risk.pauses().map((pause): StandbyReason => ({ kind: 'paused_part', note: pauseNote(pause) })),
@@ -376,10 +386,15 @@ export function createStandby({
     publicStatus: () => statusWith(reasons.map(({ kind }) => `${kind}: ${PUBLIC_NOTES[kind]}`)),
     reasons: () => reasons,
     pairs: (): readonly PairStatus[] => pairs,
-    /** Reports a reason (effective immediately), or with undefined its end (from the next `update`). */
-    report(kind: ReportedKind, note: string | undefined) {
-      if (note === undefined) reported.delete(kind);
-      else reported.set(kind, note);
+    /**
+     * Reports a reason (effective immediately), or with undefined its end (from the next `update`). `about`:
+     * what has the reason, such as a chain, when several can have it.
+     */
+    report(kind: ReportedKind, note: string | undefined, about = '') {
+      const notes = reported.get(kind) ?? new Map<string, string>();
+      if (note === undefined) notes.delete(about);
+      else notes.set(about, note);
+      reported.set(kind, notes);
       global = globalReason() ?? global;
     },
     controls: () =>
