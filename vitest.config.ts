@@ -48,18 +48,16 @@ export const LONG_TESTS = [
     'venue-replicas',
     'webhooks',
     'webhooks-processes',
+    'workspace-console',
     'workspace-history',
+    'workspace-trade',
   ].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz/fuzz.test.ts',
 ];
 /** In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). */
-const CONSOLES = [
-  'lp-console',
-  'lp-pricing-console',
-  'operator-console',
-  'workspace-console',
-  'workspace-trade',
-].map((name) => `test/flows/${name}.test.ts`);
+const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console'].map(
+  (name) => `test/flows/${name}.test.ts`,
+);
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
 const chosen = process.env['FIRMQUOTE_TESTS'];
 

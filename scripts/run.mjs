@@ -421,13 +421,18 @@ function run(program, words, onLine, env = {}) {
   });
   if (onLine)
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const passOn = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, passOn);
   return new Promise((done) => {
     child.on('error', (error) => {
       console.error(`${program} did not start: ${error.message}`);
       done(1);
     });
-    child.on('close', (status, signal) => done(status ?? (signal === 'SIGINT' ? 130 : 1)));
+    child.on('close', (status, signal) => {
+      for (const each of signals) process.off(each, passOn);
+      done(status ?? (signal === 'SIGINT' ? 130 : 1));
+    });
   });
 }
 
