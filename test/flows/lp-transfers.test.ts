@@ -101,6 +101,9 @@ test('switched off with a transfer open: the log says which and what to do, and 
   expect(told[0]).toContain('Set transfers.mode to \\"by_hand\\"');
   expect(JSON.parse(told[0] ?? '')).toMatchObject({ transfer: id, bridge: 'cctp' });
   expect(await patiently(() => m.free())).toBe(47_499_500_000n);
+  // As the alert LpTransferStuck sees it: nobody takes its next step.
+  const metrics = await (await fetch(`${m.lp.part.opsUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^firmquote_lp_transfers_overdue 1$/m);
   expect(await m.lp.part.stop()).toBe(0);
   limits.mode = 'by_hand';
   await m.startWhole();

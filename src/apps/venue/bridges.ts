@@ -258,7 +258,7 @@ function openBridge(
     const child = log.child({ bridge: id });
     const transactors = keys.mover?.senders;
     if (moves === null || !('by' in refill) || !keys.mover || !transactors)
-      return tellOpenTransfers({ store: ground.transfers, log: child }, { id, account });
+      return tellOpenTransfers({ store: ground.transfers, log: child, metrics }, { id, account });
     const { amountUsd } = createPrices(reference);
     const mover = createFloatMoves(
       {

@@ -6,6 +6,7 @@
 import { formatTokens } from '../../../domain/amount.ts';
 import type { LpNode } from '../../../lp/node/interface.ts';
 import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
 import type { TransferStore } from '../../../ports/stores/transfers.ts';
 import { foldTransfer, placeOfTransfer } from '../../../settlement/transfer.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -18,6 +19,7 @@ interface Parts {
   node: Pick<LpNode, 'reservations'>;
   moves: Moves;
   log: Log;
+  metrics: Metrics;
 }
 
 /** Transfers can be read, and none begins. */
@@ -39,8 +41,11 @@ export function switchedOff(parts: Parts) {
 }
 
 /** Throws `UpstreamError` of the store. */
-async function holdOpenTransfers({ store, node, moves, log }: Parts): Promise<void> {
-  for (const { id, bridge, move, facts } of await store.open()) {
+async function holdOpenTransfers({ store, node, moves, log, metrics }: Parts): Promise<void> {
+  const open = await store.open();
+  // Nobody takes their next steps, so each of them is overdue.
+  overdueGauge(metrics).set(open.length);
+  for (const { id, bridge, move, facts } of open) {
     const state = foldTransfer(move.amount, facts);
     const { stage, amount } = state;
     if (state.isReserved) node.reservations.restore(id, move.from, move.amount);
@@ -53,3 +58,9 @@ async function holdOpenTransfers({ store, node, moves, log }: Parts): Promise<vo
     );
   }
 }
+
+export const overdueGauge = (metrics: Metrics) =>
+  metrics.gauge(
+    'firmquote_lp_transfers_overdue',
+    'Transfers that have waited for longer than transfers.patienceSeconds, beyond the delay of a withdrawal',
+  );

@@ -27,7 +27,7 @@ import type { LpAppConfig } from '../config.ts';
 import type { OperatorLog } from '../operator-log.ts';
 import { createMoves, writtenAmount } from './moves.ts';
 import { AUTOMATIC, createPlans } from './plans.ts';
-import { switchedOff } from './switched-off.ts';
+import { overdueGauge, switchedOff } from './switched-off.ts';
 import { historyRoute, transferView } from './view.ts';
 
 const OPEN_STAGES: readonly TransferStage[] = [
@@ -69,7 +69,7 @@ export async function openTransfers(
   const { mode, mostUsd, mostUsdPerDay, everyMs, patienceSeconds } = config.transfers;
   const { mover } = config.keys;
   const moves = createMoves({ chains, node }, config.lp);
-  if (mode === 'off' || mover === null) return switchedOff({ store, node, moves, log });
+  if (mode === 'off' || mover === null) return switchedOff({ store, node, moves, log, metrics });
   const signer = await openSigner(mover, { life, log, metrics, secrets });
   const senders = createTransactors(config.networks, chains, {
     ...{ signers: [signer], store: transactions, log, metrics },
@@ -125,10 +125,7 @@ export async function openTransfers(
     'firmquote_lp_transfer_age_seconds',
     'Since the oldest transfer that is not over began; 0 while there is none',
   );
-  const overdue = metrics.gauge(
-    'firmquote_lp_transfers_overdue',
-    'Transfers that have waited for longer than transfers.patienceSeconds, beyond the delay of a withdrawal',
-  );
+  const overdue = overdueGauge(metrics);
   function showStages(open: readonly StoredTransfer[]): void {
     const counts = new Map(OPEN_STAGES.map((stage) => [stage, 0]));
     for (const { move, facts } of open) {

@@ -287,11 +287,7 @@ export function createFloatMoves(
     'Since the oldest transfer of a bridge venue that is not over began; 0 while there is none',
     ['venue'],
   );
-  const overdue = metrics.gauge(
-    'firmquote_bridge_transfers_overdue',
-    'Transfers that have waited for longer than moves.patienceSeconds, beyond the delay of a withdrawal',
-    ['venue'],
-  );
+  const overdue = overdueGauge(metrics);
   const blocked = metrics.gauge(
     'firmquote_bridge_refill_blocked',
     '1 while the float is low on the chain and no transfer to it can begin',
@@ -348,11 +344,13 @@ export function createFloatMoves(
  * Throws `UpstreamError` of the store.
  */
 export async function tellOpenTransfers(
-  { store, log }: { store: Pick<TransferStore, 'open'>; log: Log },
+  { store, log, metrics }: { store: Pick<TransferStore, 'open'>; log: Log; metrics: Metrics },
   { id, account }: Pick<FloatMovesOptions, 'id' | 'account'>,
 ): Promise<void> {
-  for (const { id: transfer, bridge, move, facts } of await store.open()) {
-    if (move.account !== account) continue;
+  const open = (await store.open()).filter(({ move }) => move.account === account);
+  // Nobody takes their next steps, so each of them is overdue.
+  overdueGauge(metrics).set(open.length, { venue: id });
+  for (const { id: transfer, bridge, move, facts } of open) {
     const { stage } = foldTransfer(move.amount, facts);
     log.error(
       { transfer, stage, bridge },
@@ -360,6 +358,13 @@ export async function tellOpenTransfers(
     );
   }
 }
+
+const overdueGauge = (metrics: Metrics) =>
+  metrics.gauge(
+    'firmquote_bridge_transfers_overdue',
+    'Transfers that have waited for longer than moves.patienceSeconds, beyond the delay of a withdrawal',
+    ['venue'],
+  );
 
 const isAt = (a: BridgeMove['from'], b: BridgeMove['from']): boolean =>
   a.chainId === b.chainId && a.token === b.token;
