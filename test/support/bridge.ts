@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { createFloatDelivery } from '../../src/adapters/bridges/venue/deliver.ts';
-import { fixedRefill } from '../../src/adapters/bridges/venue/refill.ts';
+import { bridgeRefill, fixedRefill } from '../../src/adapters/bridges/venue/refill.ts';
 import { type BridgeVenueOptions, createBridgeVenue } from '../../src/adapters/bridges/venue/venue.ts';
 import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
@@ -11,6 +11,7 @@ import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { createFloatStore } from '../../src/adapters/postgres/venue/float-store.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
+import type { Bridge } from '../../src/ports/bridge.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
@@ -26,6 +27,8 @@ export interface BridgeSpec {
   chains: readonly TestChain[];
   db: Database;
   options?: Partial<BridgeVenueOptions>;
+  /** Its refill costs what they estimate. Default: a fixed cost. */
+  refillBy?: readonly Bridge[];
   seen?: (port: ChainPort) => ChainPort;
 }
 
@@ -44,6 +47,7 @@ export async function startTestBridge({
   chains,
   db,
   options = {},
+  refillBy,
   seen = (port) => port,
 }: BridgeSpec): Promise<TestBridge> {
   const id = options.id ?? 'test-bridge';
@@ -73,12 +77,16 @@ export async function startTestBridge({
     { venueId: id, account: account.address },
   );
   const unsubscribe = await delivery.start();
+  const prices = createPrices(referenceAt({ USD: '1', ETH: '2500' }));
+  const { tokenForNativeUp } = prices;
   const venue = createBridgeVenue(
     {
       chains: ports,
       floats: createFloatStore(db),
-      prices: createPrices(referenceAt({ USD: '1', ETH: '2500' })),
-      refill: fixedRefill({ costBps: 1, seconds: 60 }),
+      prices,
+      refill: refillBy
+        ? bridgeRefill({ bridges: refillBy, account: account.address, tokenForNativeUp, clock: systemClock })
+        : fixedRefill({ costBps: 1, seconds: 60 }),
       deliver: delivery.deliver,
     },
     {
