@@ -61,19 +61,19 @@ const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console'].map(
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
 const chosen = process.env['FIRMQUOTE_TESTS'];
 
-/** They start many processes and mostly wait, so they start first. */
+/** They start first. A browser takes a core by itself, so consoles take turns with tests that mostly wait. */
 const LONGEST = [
   'workspace-console',
+  'deploy-crash',
   'workspace-trade',
+  'remote-signers',
   'lp-transfers-console',
   'lp-transfer-books',
-  'deploy-crash',
-  'remote-signers',
   'lp-console',
-  'finality',
   'certify',
-  'lp-pricing-console',
   'operator-console',
+  'finality',
+  'lp-pricing-console',
   'lp-settles',
   'settlement',
   'client-trust',
@@ -111,7 +111,7 @@ export default defineConfig({
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,
-    // One more than the cores, because tests mostly wait for blocks and leases.
-    maxWorkers: 3,
+    // One more than two cores, because tests mostly wait for blocks and leases. The long ones do not.
+    maxWorkers: chosen === 'long' ? 2 : 3,
   },
 });
