@@ -61,7 +61,7 @@ const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console'].map(
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
 const chosen = process.env['FIRMQUOTE_TESTS'];
 
-/** They start first. A browser takes a core by itself, so consoles take turns with tests that mostly wait. */
+/** They start first. A browser takes a core, so consoles take turns with tests that mostly wait. */
 const LONGEST = [
   'workspace-console',
   'deploy-crash',
