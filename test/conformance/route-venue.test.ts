@@ -1,6 +1,6 @@
 /**
- * The route venue suite on bridges that really deliver from a float, by what refills it. DEX adapters, issuers
- * and partners run the same suite beside their own tests.
+ * The route venue suite on bridges that really deliver from a float, by what refills it. DEX adapters,
+ * issuers and partners run the same suite beside their own tests.
  */
 
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
