@@ -55,7 +55,7 @@ export const LONG_TESTS = [
   'test/fuzz/fuzz.test.ts',
 ];
 /** In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). */
-const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console'].map(
+const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console', 'workspace-pages'].map(
   (name) => `test/flows/${name}.test.ts`,
 );
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */

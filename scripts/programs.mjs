@@ -76,6 +76,7 @@ export const PROGRAMS = [
       'test/flows/operator-console.test.ts',
       'test/flows/workspace-console.test.ts',
       'test/flows/workspace-history.test.ts',
+      'test/flows/workspace-pages.test.ts',
       'test/flows/workspace-trade.test.ts',
     ],
   },

@@ -7,8 +7,12 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Role } from '../../src/ports/stores/store.ts';
 import { mintKey } from '../../src/venue/access/keys.ts';
-import type { World } from '../faults/support/world.ts';
-import { faultsOfAccess, type Screen, SCREENS } from './browser.ts';
+import type { Member } from '../../src/ports/stores/members.ts';
+import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
+import { startWorld, type World } from '../faults/support/world.ts';
+import { PROGRAM } from './build.ts';
+import { type Receiver, startReceiver } from './webhook-receiver.ts';
+import { faultsOfAccess, openBrowser, type Screen, SCREENS } from './browser.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
@@ -101,4 +105,66 @@ export async function photograph(page: Page, name: string, screen: Screen): Prom
       type: 'jpeg',
       quality: 60,
     });
+}
+
+export interface WorkspaceWorld {
+  world: World;
+  browser: Browser;
+  url: string;
+  /** Jane Doe's, and a service key. */
+  owner: Keys;
+  /** Of nobody. */
+  viewer: Keys;
+  receiver: Receiver;
+  stop(): Promise<void>;
+}
+
+/** A venue that has settled three trades of the workspace, and takes webhooks to this machine. */
+export async function startWorkspaceWorld(chainId: number): Promise<WorkspaceWorld> {
+  const [world, browser, receiver] = await Promise.all([
+    startWorld({
+      chainIds: [chainId],
+      lps: ['alpha', 'beta'],
+      program: PROGRAM,
+      configure: (part, config) =>
+        part === 'venue'
+          ? {
+              ...config,
+              http: { ...(config['http'] as object), console: {} },
+              keys: { ...(config['keys'] as object), webhooks: [{ id: 'w1', secret: { env: 'SEAL' } }] },
+              webhooks: { allowPrivate: true, allowHttp: true },
+            }
+          : config,
+    }),
+    openBrowser(),
+    startReceiver(),
+  ]);
+  const jane: Member = {
+    workspaceId: WORKSPACE,
+    id: 'jane',
+    firstName: 'Jane',
+    lastName: 'Doe',
+    email: 'jane@example.com',
+    role: 'owner',
+    kycStatus: 'verified',
+    joinedAtMs: Date.now(),
+    removedAtMs: null,
+  };
+  await createAdminStore(world.database).change((tx) => tx.putMember(jane));
+  await world.startAll();
+  const client = await world.client();
+  for (const usdc of [500n, 700n, 900n]) {
+    const id = await client.insist(await client.prepare({ usdc }), `console-${usdc}`);
+    await client.ended(id ?? '');
+  }
+  return {
+    ...{ world, browser, receiver, url: world.venueUrl() },
+    owner: { workspace: await workspaceKey(world, 'owner', 'jane'), service: world.apiKey },
+    viewer: { workspace: await workspaceKey(world, 'viewer', null) },
+    async stop() {
+      await browser.close();
+      await world.stop();
+      await receiver.stop();
+    },
+  };
 }
