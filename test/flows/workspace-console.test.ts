@@ -1,6 +1,6 @@
 /**
- * What the people of a workspace do in its console: keys, members and webhooks, by role; and a connection that
- * is lost and heals. `npm run docs` renews its pictures.
+ * What the people of a workspace do in its console: keys, members and webhooks, by role; and a connection
+ * that is lost and heals. `npm run docs` renews its pictures.
  */
 
 import type { Page } from 'playwright-core';

@@ -248,6 +248,9 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
 
 /** Pages of docs/lp that show nothing to type in a block. */
 export const NOTHING_TO_TYPE = [
+  'alerts',
+  'alerts-books',
+  'alerts-prices',
   'bridges',
   'console',
   'feeds',
