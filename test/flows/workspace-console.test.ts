@@ -158,13 +158,18 @@ describe('the workspace page', () => {
 });
 
 test(
-  'a lost venue is shown as lost, figures are marked as old, and both heal',
+  'a lost venue is shown as lost, moves nothing under the finger, marks figures as old, and heals',
   { timeout: 120_000 },
   async () => {
     const { page, context } = await open('light', w.owner);
-    await page.getByRole('status').getByText('live').waitFor();
+    const phone = await open('phone', w.owner);
+    const placeOfPages = async () => (await phone.page.getByRole('navigation').boundingBox())?.y;
+    for (const each of [page, phone.page]) await each.getByRole('status').getByText('live').waitFor();
+    const before = await placeOfPages();
     await w.world.venue().kill();
-    await page.getByText('connection lost').waitFor();
+    for (const each of [page, phone.page]) await each.getByText('connection lost').waitFor();
+    expect(await placeOfPages()).toBe(before);
+    await phone.context.close();
     await page
       .getByText(/These figures are .* old/)
       .first()

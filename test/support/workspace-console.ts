@@ -17,7 +17,6 @@ import { faultsOfAccess, openBrowser, type Screen, SCREENS } from './browser.ts'
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 const RENEW = process.env['RENEW_DOCS'] === 'yes';
 const WORKSPACE = 'w1';
-const SHOWN_MS = 8_000;
 
 export interface Keys {
   workspace?: string;
@@ -82,17 +81,8 @@ async function signIn(page: Page, { workspace = '', service = '' }: Keys): Promi
 }
 
 export async function visit(page: Page, name: string): Promise<void> {
-  // The page that a sign-in opens may come after the first click, faster than a person makes one.
-  await expect
-    .poll(async () => {
-      await page.getByRole('link', { name, exact: true }).click();
-      const shown = page.getByRole('heading', { level: 2, name }).waitFor({ timeout: SHOWN_MS });
-      return shown.then(
-        () => true,
-        () => false,
-      );
-    })
-    .toBe(true);
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { level: 2, name }).waitFor();
   await page
     .getByRole('table')
     .or(page.getByRole('button', { name: 'Ask for quotes' }))

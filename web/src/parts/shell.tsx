@@ -125,7 +125,7 @@ export function SignedIn({
       </a>
       <header>
         <Flex align="center" justify="between" gap="3" wrap="wrap" py="3">
-          <Flex align="center" gap="3" wrap="wrap">
+          <Flex align="center" gap="3" wrap="wrap" className="holder">
             <Heading as="h1" size="4">
               {title}
             </Heading>
@@ -135,9 +135,11 @@ export function SignedIn({
               </Badge>
             )}
             {connection !== undefined && (
-              <Badge className="rt-high-contrast" color={connection.color} role="status">
-                {connection.text}
-              </Badge>
+              <span className="connection">
+                <Badge className="rt-high-contrast" color={connection.color} role="status">
+                  {connection.text}
+                </Badge>
+              </span>
             )}
           </Flex>
           <Flex gap="3">
