@@ -38,9 +38,9 @@ test('takers that a key invents count as that key', () => {
   let admitted = 0;
   for (let index = 0; index < TAKERS; index++)
     try {
-      const done = open.reserve('key-1', limits, NOW);
+      open.reserve('key-1', limits, NOW);
       open.add('key-1', nonceGroupOf(1, taker(index), 1n), 1, until(index));
-      done();
+      open.release('key-1');
       admitted++;
     } catch {
       // Refused: the key has its live quotes.

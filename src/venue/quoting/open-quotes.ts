@@ -96,10 +96,10 @@ export function createOpenQuotes(peers: PeerPublisher) {
 
   return {
     /**
-     * Counts the request as an open quote until the returned function is called, so that many requests sent
-     * together stay within the limit. Throws 429 at the limit.
+     * Counts the request as an open quote until `release`, so that many requests sent together stay within the
+     * limit. Throws 429 at the limit.
      */
-    reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds) {
+    reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds): void {
       const held = of(keyId);
       const before = held.count;
       prune(held, now);
@@ -111,11 +111,7 @@ export function createOpenQuotes(peers: PeerPublisher) {
         held.notionalUsd + sum('notionalUsd') < notionalUsd
       ) {
         held.inProgress++;
-        let released = false;
-        return () => {
-          if (!released) held.inProgress--;
-          released = true;
-        };
+        return;
       }
       const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
       throw new ApiError(
@@ -124,6 +120,10 @@ export function createOpenQuotes(peers: PeerPublisher) {
           'price counts as all of that value. Submit some or let them lapse first.',
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
+    },
+    /** Once for each `reserve`, when the request has been answered. */
+    release(keyId: string): void {
+      of(keyId).inProgress--;
     },
     /** `notionalUsd`: the whole limit where the value is not known. */
     add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds) {

@@ -17,15 +17,13 @@ import type { RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
 import { sealedReference, type Sealing } from './sealing.ts';
-import { chainNow } from '../market/chain-now.ts';
 import { scenarioWarning } from '../../protocol/api/scenarios.ts';
-import type { VenueDeps } from '../deps.ts';
 import type { Scenarios } from './scenarios.ts';
 import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
 
-export interface RfqQuoterDeps extends Pick<VenueDeps, 'chains' | 'clock'> {
+export interface RfqQuoterDeps {
   parser: RequestParser;
   source: RfqSource;
   sealing: Sealing;
@@ -42,7 +40,7 @@ export interface RfqQuoter {
 }
 
 export function createRfqQuoter(
-  { parser, source, sealing, responder, prices, openQuotes, nonces, scenarios, chains, clock }: RfqQuoterDeps,
+  { parser, source, sealing, responder, prices, openQuotes, nonces, scenarios }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
   async function findQuotes(
@@ -57,7 +55,7 @@ export function createRfqQuoter(
     const whyNot = scenarios.whyNot(scenario, plain);
     if (whyNot) return noQuotes(whyNot);
     const parsed = scenarios.direct(scenario, plain);
-    const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
+    openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
       const answer = await source.find(parsed, nonces.next(parsed.input.chain.id, parsed.taker));
       if (answer.why) return noQuotes(answer.why);
@@ -82,12 +80,10 @@ export function createRfqQuoter(
         return sealing.seal(owner, terms, candidate.quote.commitments, sealedReference(request.referenceId));
       });
       if (scenario === 102)
-        await scenarios.outlast(Math.max(...best.map(({ validUntil }) => validUntil)), () =>
-          chainNow(clock, chains.get(parsed.input.chain.id)),
-        );
+        await scenarios.outlast(Math.max(...best.map(({ validUntil }) => validUntil)), parsed.input.chain.id);
       return { quotes, productUnavailable: null };
     } finally {
-      release();
+      openQuotes.release(key.id);
     }
   }
 

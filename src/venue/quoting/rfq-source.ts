@@ -120,8 +120,9 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     });
     const asked = solverRequest(pair, nonce, relayTerms, crossChain);
     const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
-    shadowRequests.show(asked.rfq, gateOf(pair), asked.nonceGroup, asked.latestValidUntil);
-    const sessions = eligibleSessions(pair);
+    const gate = gateOf(pair);
+    shadowRequests.show(asked.rfq, gate, asked.nonceGroup, asked.latestValidUntil);
+    const sessions = eligibleSessions(pair, gate);
     if (sessions.length === 0)
       return nothing(
         unavailable(
@@ -133,7 +134,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
     const budget = unsubmitted.reserve(sessions, wantedBy(pair, asked));
     try {
-      return await askSolvers(pair, asked, relayTerms, budget, timeoutMs);
+      return await askSolvers(pair, asked, { relayTerms, deferredChainId, budget, timeoutMs });
     } finally {
       budget.done();
     }
@@ -142,9 +143,17 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   async function askSolvers(
     pair: PairRequest,
     asked: SolverRequest,
-    relayTerms: RelayTerms,
-    { sessions, quoted }: QuoteBudget,
-    timeoutMs: number | undefined,
+    {
+      relayTerms,
+      deferredChainId,
+      budget: { sessions, quoted },
+      timeoutMs,
+    }: {
+      relayTerms: RelayTerms;
+      deferredChainId: number | undefined;
+      budget: QuoteBudget;
+      timeoutMs: number | undefined;
+    },
   ): Promise<RfqAnswer> {
     const startedMs = clock.monotonicMs();
     const answered = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
@@ -152,8 +161,11 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     const worthless = asked.side === 'exactInput' && asked.relayFee >= asked.amount;
     const replies = worthless ? { ...answered, quotes: [], partials: [] } : answered;
     if (worthless) for (const { session, quote } of answered.quotes) fanOut.tell(session, 'amount', quote);
-    for (const offer of replies.partials)
-      if (!isInTime(asked, offer)) fanOut.tell(offer.session, 'times', offer.partial);
+    const partials = replies.partials.filter((offer) => {
+      const inTime = isInTime(asked, offer);
+      if (!inTime) fanOut.tell(offer.session, 'times', offer.partial);
+      return inTime;
+    });
     const { matching, verified, invalid } = rankAndVerify(
       asked,
       replies.quotes,
@@ -164,7 +176,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       quoted(session, outputAmount, order.fillDeadline);
     const splitMs =
       timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
-    const split = await trySplit(asked, deferredOn(pair), replies.partials, verified[0], splitMs);
+    const split = await trySplit(asked, deferredChainId, partials, verified[0], splitMs);
     for (const { solverId, outputAmount } of split?.quote.slices ?? []) {
       const session = sessions.find((each) => each.solverId === solverId);
       if (session && split) quoted(session, outputAmount, split.quote.order.fillDeadline);
@@ -262,9 +274,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   });
 
   /** One session per eligible solver: that of its replica with the fewest requests in flight. */
-  function eligibleSessions(pair: PairRequest): SolverSession[] {
-    const { input, output } = pair;
-    const entries = eligible(roster.entries(), gateOf(pair));
+  function eligibleSessions({ input, output }: PairRequest, gate: Gate): SolverSession[] {
+    const entries = eligible(roster.entries(), gate);
     return entries.flatMap(({ sessions }) =>
       leastBusy(
         sessions.filter(
@@ -381,7 +392,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   }
 
   return {
-    serves: (pair) => eligibleSessions(pair).length > 0,
+    serves: (pair) => eligibleSessions(pair, gateOf(pair)).length > 0,
     find,
     isStillBacked: (asked, { quote }) =>
       quote.commitments.every(

@@ -4,11 +4,12 @@
  * answer waits.
  */
 
-import type { Clock } from '../../ports/clock.ts';
 import type { KeyMode } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import { type Scenario, SCENARIOS, scenarioOfAmount } from '../../protocol/api/scenarios.ts';
 import { ApiError } from '../../protocol/errors.ts';
+import type { VenueDeps } from '../deps.ts';
+import { chainNow } from '../market/chain-now.ts';
 import type { SandboxOptions } from '../options.ts';
 import type { ParsedRequest } from './parse-request.ts';
 import { unavailable } from './unavailable.ts';
@@ -20,7 +21,10 @@ const SLOW_MS = 3_000;
 const MOST_WAIT_SECONDS = 60;
 const RETRY_SECONDS = 1;
 
-export function createScenarios({ clock }: { clock: Clock }, { scenarios, unfilled, faded }: SandboxOptions) {
+export function createScenarios(
+  { clock, chains }: Pick<VenueDeps, 'clock' | 'chains'>,
+  { scenarios, unfilled, faded }: SandboxOptions,
+) {
   const wait = (ms: number) => new Promise<void>((done) => void clock.after(ms, done));
 
   /** Before the request is parsed. Throws 429. */
@@ -60,10 +64,10 @@ export function createScenarios({ clock }: { clock: Clock }, { scenarios, unfill
     return only ? { ...parsed, only } : parsed;
   }
 
-  /** `now`: chain time of the origin. Resolves once quotes valid until then have expired. */
-  async function outlast(validUntil: number, now: () => number): Promise<void> {
+  /** Resolves once quotes valid until then, in the time of this chain, have expired. */
+  async function outlast(validUntil: number, chainId: number): Promise<void> {
     const endsMs = clock.monotonicMs() + MOST_WAIT_SECONDS * 1_000;
-    while (now() < validUntil && clock.monotonicMs() < endsMs) await wait(200);
+    while (chainNow(clock, chains.get(chainId)) < validUntil && clock.monotonicMs() < endsMs) await wait(200);
   }
 
   return { begin, whyNot, direct, outlast };

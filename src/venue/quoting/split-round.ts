@@ -28,13 +28,11 @@ export const isInTime = (
   { partial: { validUntil } }: PartialOffers[number],
 ): boolean => validUntil > now && validUntil >= (rfq.minValidUntil ?? 0);
 
-/** undefined when the ladders cannot carry the amount. */
+/** Of offers that are in time. undefined when their ladders cannot carry the amount. */
 export function planSplitRound(asked: SolverRequest, offers: PartialOffers): PlannedSplit | undefined {
   const usable = offers.filter(
-    (offer) =>
-      isInTime(asked, offer) &&
-      offer.session.accounts.get(asked.origin.id)?.account ===
-        offer.session.accounts.get(asked.dest.id)?.account,
+    ({ session: { accounts } }) =>
+      accounts.get(asked.origin.id)?.account === accounts.get(asked.dest.id)?.account,
   );
   const ladders = new Map(
     usable.map(({ session, partial }) => [

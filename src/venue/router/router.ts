@@ -112,7 +112,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   ): Promise<QuoteOutcome> {
     const { parsed, why } = await parser.parse(requestId, request, key, workspace);
     if (!parsed) return noQuotes(why);
-    const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
+    openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
       const nonce = nonces.next(parsed.input.chain.id, parsed.taker);
       const { candidates, refusal, ...reasons } = await gatherer.gather(parsed, nonce);
@@ -133,7 +133,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       );
       return { quotes, productUnavailable: null };
     } finally {
-      release();
+      openQuotes.release(key.id);
     }
   }
 
@@ -212,11 +212,11 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
         why: unavailable('pair_not_supported', 'The venue does not list one of these assets any more.', null),
       };
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
-    const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
+    openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
     const nonce = nonces.next(intent.input.chain.id, intent.taker);
     const { candidates, refusal, ...reasons } = await gatherer
       .gather(intent, nonce, { twoLegs: false, passed: passedBefore(parent) })
-      .finally(release);
+      .finally(() => openQuotes.release(key.id));
     if (candidates.length === 0 && refusal) throw refusal;
     const [best] = await promised(rank(intent.side, candidates), 1);
     if (!best)
