@@ -162,15 +162,19 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     });
   }
 
-  /** Answers without work what could not be answered in time. */
-  function declineUnasked(question: Rfq | SliceRequest, code: 'late' | 'busy', quoteId?: Bytes32): void {
+  /** Declines what is late, or more than we take. */
+  function decline(question: Rfq | SliceRequest, code: 'late' | 'busy', quoteId?: Bytes32): void {
     metrics.late.add();
     send({ ...declineMessage(question, { declined: 'limit' }, quoteId), code });
   }
 
-  function whyNotAsked({ deadlineMs }: Rfq | SliceRequest, waitedMs: number): 'late' | 'busy' | undefined {
+  function whyNotAnswered(
+    { deadlineMs }: Rfq | SliceRequest,
+    { config }: QuotingSnapshot,
+    waitedMs: number,
+  ): 'late' | 'busy' | undefined {
     if (waitedMs >= deadlineMs * IN_TIME) return 'late';
-    return inFlight >= IN_FLIGHT_SLACK * deps.quoting().config.quoting.maxInFlight ? 'busy' : undefined;
+    return inFlight >= IN_FLIGHT_SLACK * config.quoting.maxInFlight ? 'busy' : undefined;
   }
 
   function isFlood(frames: number): boolean {
@@ -183,33 +187,31 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   }
 
   /** `receivedMs`: when the frame arrived, before it waited for its turn. */
-  async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
+  async function answerRfq(rfq: Rfq, { quotes, routes }: QuotingSnapshot, receivedMs: number): Promise<void> {
+    // `handleQuoteRequest` finds it too; here it only names the pair in metrics.
+    const pair = routes.find(rfq.input, rfq.output)?.pairName ?? 'none';
     inFlight += 1;
     try {
-      sendAnswers(
-        rfq,
-        await deps.quoting().quotes.handleQuoteRequest(withVenue(rfq), receivedMs + rfq.deadlineMs * IN_TIME),
-        receivedMs,
-      );
+      const answers = await quotes.handleQuoteRequest(withVenue(rfq), receivedMs + rfq.deadlineMs * IN_TIME);
+      sendAnswers(rfq, answers, pair, receivedMs);
     } catch (error) {
       log.fatal({ error }, 'answering a quote request failed');
-      sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], receivedMs);
+      sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], pair, receivedMs);
     } finally {
       inFlight -= 1;
     }
   }
 
-  function sendAnswers(rfq: Rfq, answers: readonly LpAnswer[], receivedMs: number): void {
+  function sendAnswers(rfq: Rfq, answers: readonly LpAnswer[], pair: string, receivedMs: number): void {
     const tookMs = clock.monotonicMs() - receivedMs;
     // The hold of a quote that was not sent stays until it expires: its signature exists.
-    if (tookMs > rfq.deadlineMs) declineUnasked(rfq, 'late');
+    if (tookMs > rfq.deadlineMs) decline(rfq, 'late');
     else for (const answer of answers) send(answer);
     metrics.quoteSeconds.observe(tookMs / 1000);
     const [first] = answers;
     recordSpan(rfq, tookMs, first);
     if (first === undefined) return;
     metrics.answers.add({ kind: first.type });
-    const pair = deps.quoting().routes.find(rfq.input, rfq.output)?.pairName ?? 'none';
     if (first.type === 'quote') metrics.quotes.add({ pair }, answers.length);
     if (first.type === 'decline') metrics.declines.add({ reason: first.reason, pair });
   }
@@ -229,12 +231,14 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     });
   }
 
-  async function answerSlice(slice: SliceRequest, receivedMs: number): Promise<void> {
+  async function answerSlice(
+    slice: SliceRequest,
+    { slices }: QuotingSnapshot,
+    receivedMs: number,
+  ): Promise<void> {
     inFlight += 1;
     try {
-      const answer = await deps
-        .quoting()
-        .slices.handleSlice(withVenue(slice), receivedMs + slice.deadlineMs * IN_TIME);
+      const answer = await slices.handleSlice(withVenue(slice), receivedMs + slice.deadlineMs * IN_TIME);
       send(answer);
       metrics.slices.add({ kind: answer.type });
     } catch (error) {
@@ -257,14 +261,16 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     if (signer === undefined && ORDER_TYPES.has(message.type)) return;
     switch (message.type) {
       case 'rfq': {
-        const why = whyNotAsked(message, waitedMs);
-        return why ? declineUnasked(message, why) : void answerRfq(message, lastFrameMs - waitedMs);
+        const quoting = deps.quoting();
+        const why = whyNotAnswered(message, quoting, waitedMs);
+        return why ? decline(message, why) : void answerRfq(message, quoting, lastFrameMs - waitedMs);
       }
       case 'slice': {
-        const why = whyNotAsked(message, waitedMs);
+        const quoting = deps.quoting();
+        const why = whyNotAnswered(message, quoting, waitedMs);
         return why
-          ? declineUnasked(message, why, message.quoteId)
-          : void answerSlice(message, lastFrameMs - waitedMs);
+          ? decline(message, why, message.quoteId)
+          : void answerSlice(message, quoting, lastFrameMs - waitedMs);
       }
       case 'ping':
         return void send({ type: 'pong' });
