@@ -98,10 +98,13 @@ export function createTakerStatistics(initial: TakerRules) {
     return state.suspicion;
   }
 
-  function learn(taker: string, nowMs: number, lesson: (activity: TakerActivity) => TakerActivity): void {
-    const state = stateOf(taker, nowMs);
-    setActivity(taker, state, lesson(faded(state.activity, nowMs, rule.freeOption)));
+  /** As of now: the older the activity, the less it counts. */
+  function activityOf(taker: string, nowMs: number): TakerActivity {
+    return faded(stateOf(taker, nowMs).activity, nowMs, rule.freeOption);
   }
+
+  const learn = (taker: string, nowMs: number, activity: TakerActivity): Suspicion =>
+    setActivity(taker, stateOf(taker, nowMs), activity);
 
   const fade = (taker: string, state: TakerState, nowMs: number): Suspicion =>
     setActivity(taker, state, faded(state.activity, nowMs, rule.freeOption));
@@ -141,14 +144,18 @@ export function createTakerStatistics(initial: TakerRules) {
       } else lastRequest = { rfqId, taker, longestSeconds: seconds, closed: false };
       quotes.set(quoteId, { request: lastRequest, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
       if (quotes.size > MAX_OPEN_QUOTES) prune(atMs);
-      learn(taker, atMs, (activity) => quoted(activity, addedSeconds, addedQuotes));
+      learn(taker, atMs, quoted(activityOf(taker, atMs), addedSeconds, addedQuotes));
     },
     /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
     accepted({ quoteId, order }: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number) {
       const quote = quotes.get(quoteId);
       if (quote === undefined) {
         // Quoted before a restart or seen only on chain: only the acceptance is certain.
-        learn(order.user, nowMs, (activity) => accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
+        learn(
+          order.user,
+          nowMs,
+          accepted(activityOf(order.user, nowMs), { share: 0.5, edgeBps: 0, unused: 0 }),
+        );
         return;
       }
       const { request, quotedAtMs, validUntilMs } = quote;
@@ -156,9 +163,8 @@ export function createTakerStatistics(initial: TakerRules) {
       request.closed = true;
       const life = validUntilMs - quotedAtMs;
       const share = life > 0 ? Math.min(1, Math.max(0, (nowMs - quotedAtMs) / life)) : 1;
-      learn(request.taker, nowMs, (activity) =>
-        accepted(activity, { share, edgeBps, unused: request.longestSeconds * (1 - share) }),
-      );
+      const unused = request.longestSeconds * (1 - share);
+      learn(request.taker, nowMs, accepted(activityOf(request.taker, nowMs), { share, edgeBps, unused }));
     },
     tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
       for (const quoteId of quoteIds) {
@@ -166,7 +172,11 @@ export function createTakerStatistics(initial: TakerRules) {
         quotes.delete(quoteId);
         if (request === undefined || request.closed) continue;
         request.closed = true;
-        learn(request.taker, nowMs, (activity) => tradedElsewhere(activity, request.longestSeconds));
+        learn(
+          request.taker,
+          nowMs,
+          tradedElsewhere(activityOf(request.taker, nowMs), request.longestSeconds),
+        );
       }
     },
     suspects: (nowMs: number) =>
