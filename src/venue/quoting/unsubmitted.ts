@@ -15,7 +15,7 @@ import type { SolverSession } from '../solvers/roster.ts';
 import type { PeerPublisher } from '../replicas/peers.ts';
 import { createGroupTotals } from './group-totals.ts';
 
-/** All of an LP's inventory, as a part. */
+/** A whole inventory. Parts are millionths of it. */
 const ALL = 1_000_000n;
 const LEAST_PART = ALL / 8n;
 /** Half of an LP's inventory is quoted to every workspace before its part shrinks. */
@@ -67,7 +67,7 @@ export function createUnsubmittedQuotes(
   leastShare: number,
 ) {
   const live = createGroupTotals('unsubmitted', peers);
-  /** So much quoted is earned by each base unit submitted. */
+  /** How much may be quoted for each base unit that was submitted. */
   const submittedWeight = BigInt(Math.round(1 / Math.max(leastShare, 1e-6)));
   const records = new Map<string, Dealings>();
   const limited = metrics.counter(
@@ -106,7 +106,8 @@ export function createUnsubmittedQuotes(
 
   return {
     /**
-     * Leaves out LPs of whose inventory the workspace has its part. Throws 429 when no solver is left.
+     * Leaves out an LP once the workspace holds quotes for its part of the LP's inventory. Throws 429 when no
+     * solver is left.
      */
     reserve(
       sessions: readonly SolverSession[],
