@@ -1,6 +1,6 @@
 /** Bridge venues: what their floats hold, whether fills can be paid for, and whether a refill could begin. */
 
-import { freeOfFloat, readFloat, readGasCosts } from '../../adapters/bridges/venue/float.ts';
+import { FILL, freeOfFloat, readFloat, readGasCosts } from '../../adapters/bridges/venue/float.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
 import { tokenOf, type TokenInfo } from '../../domain/chain.ts';
@@ -23,8 +23,6 @@ interface Ground {
   feeCap(chainId: number): bigint;
 }
 
-/** Gas and unsigned bytes of one fill. */
-const FILL: GasOf = { gas: 130_000n, bytes: 900 };
 /** Of the dearest transaction of a mover: a bridge's message that is delivered. */
 export const MOVER_CALL: GasOf = { gas: 250_000n, bytes: 1_200 };
 const TODO = 'Correct the section of the bridge, or repair the endpoints of the chain';
@@ -45,7 +43,7 @@ async function checkFloat(bridge: BridgeConfig, ground: Ground): Promise<Finding
   );
   const { feeCap, tools } = ground;
   const operator = await checkSenderKey(`operator of ${id}`, bridge.operator, tools, {
-    ...{ chains: used, feeCap, of: FILL },
+    ...{ chains: used, feeCap, of: { gas: FILL.gas, bytes: FILL.unsignedBytes } },
   });
   const mover =
     moves === null
