@@ -69,6 +69,7 @@ const MAX_BYTES = 64 * 1024;
 /** A quote that nobody reserves is forgotten. */
 const QUOTE_SECONDS = 120;
 const DEPOSITED = 1;
+/** The longest range of blocks in which logs are searched. */
 const LOOK_BACK_BLOCKS = 10_000n;
 
 const chains = new Map(
@@ -334,7 +335,9 @@ async function lookFor(offerId) {
   const { rpc, depth } = chainOf(asset);
   const toBlock = (await rpc.getBlockNumber()) - BigInt(depth);
   if (toBlock < BigInt(block)) return;
-  const range = { fromBlock: BigInt(block), toBlock };
+  const fromBlock = BigInt(block);
+  const last = fromBlock + LOOK_BACK_BLOCKS;
+  const range = { fromBlock, toBlock: toBlock < last ? toBlock : last };
   const args = { from, to: account };
   const logs = await rpc.getLogs({ address: tokenOf(asset), event: TRANSFER, args, ...range });
   const payout = payouts.get(offerId);
@@ -343,8 +346,10 @@ async function lookFor(offerId) {
     .filter((each) => each.args.value === BigInt(amount))
     .map(({ transactionHash, logIndex }) => `${transactionHash} ${logIndex}`)
     .find((transfer) => !taken.has(transfer));
-  if (come && payout.status === 'waiting')
-    record('payout', { ...payout, status: 'received', transfer: come });
+  if (payout.status !== 'waiting') return;
+  if (come) record('payout', { ...payout, status: 'received', transfer: come });
+  // The next look begins there. After a restart it begins at the offer again.
+  else payouts.set(offerId, { ...payout, block: (range.toBlock + 1n).toString() });
 }
 
 /** The bank's line about this offer. */
