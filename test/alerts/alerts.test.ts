@@ -20,7 +20,7 @@ const PATIENCE_MS = 180_000;
  * it before the fault does.
  */
 const BY_LOAD = ['EventLoopBlocked', 'ProcessDown'];
-/** Whatever costs takers a quote or an order counts here. ops/slo.test.yml says when these do not fire. */
+/** Whatever costs takers a quote or an order counts here. ops/*.test.yml say when these do not fire. */
 const BY_ANY_FAULT = ['SloBurnsFast', 'SloBurnsSlowly', 'FirmnessBroken', 'OrderStuck'];
 /** Of these, only that they fire is judged. */
 const UNTIMED = new Set([...BY_LOAD, ...BY_ANY_FAULT]);
