@@ -40,7 +40,8 @@ export function expectationsOfNext(
   { expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked,
   next: Candidate,
 ): Expectations {
-  // Amounts of the first leg's input: this leg spends another token, bounded below.
+  // These two are amounts of the first leg's input token. This leg spends another one, which the check of
+  // `spends` limits.
   const { request, maxInput: _input, maxRelayFee: _relayFee, ...others } = expectations;
   const { maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = others;
   const shown = BigInt(

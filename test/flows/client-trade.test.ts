@@ -11,6 +11,7 @@ import {
   type Client,
   type ClientOptions,
   createClient,
+  type TakeOptions,
   type TradeRequest,
   type Wallet,
 } from '../../src/client/client.ts';
@@ -276,16 +277,7 @@ describe('router', { timeout: 240_000 }, () => {
       // In units of the input of the first leg: they say nothing of the second.
       ...{ maxInput: 1_000_000_000n, maxRelayFee: 50_000_000n },
       wallet: walletsOf(taker),
-      onEvent: ({ type, orderId }) =>
-        void (
-          type === 'order.created' &&
-          w.v.store
-            .order(orderId as `0x${string}`)
-            .then(
-              async (record) =>
-                void (record?.solverIds[0] === 'lp-1' && (await deliver(orderId as `0x${string}`))),
-            )
-        ),
+      onEvent: deliverOrdersOfLp,
     });
     expect([
       checked.sequential,
@@ -300,4 +292,31 @@ describe('router', { timeout: 240_000 }, () => {
     );
     expect(await client.nextLeg(checked)).toEqual({ kind: 'done' });
   });
+
+  test('one leg at a time: the taker signs the next one when it wants to', async () => {
+    const taker = await w.taker();
+    const wallet = walletsOf(taker);
+    const client = clientOf({ namespace: 'router' });
+    const request = ask(taker, { output: { asset: thirdB } });
+    const first = await client.trade({ request, wallet, oneLeg: true, onEvent: deliverOrdersOfLp });
+    expect([first.status.status, first.next, first.stopped]).toEqual([
+      'settled',
+      null,
+      'The next leg has not been requested.',
+    ]);
+    const found = await client.nextLeg(first.checked);
+    if (found.kind !== 'leg') throw new Error(`no next leg, but ${found.kind}`);
+    expect(found.checked.inputAmount).toBe(first.checked.outputAmount);
+    expect((await client.take(found.checked, { wallet })).status.status).toBe('settled');
+    expect(await client.nextLeg(first.checked)).toEqual({ kind: 'done' });
+  });
 });
+
+/** The test plays the LP: its orders are delivered when they are created. */
+const deliverOrdersOfLp: NonNullable<TakeOptions['onEvent']> = ({ type, orderId }) => {
+  if (type !== 'order.created') return;
+  const id = orderId as `0x${string}`;
+  void w.v.store.order(id).then(async (record) => {
+    if (record?.solverIds[0] === 'lp-1') await deliver(id);
+  });
+};
