@@ -42,6 +42,7 @@ import {
 import { fillWithApprovalsCall, invalidateNonceCall } from '../support/escrow.ts';
 import { decodeRevert } from '../../src/settlement/revert.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
+import { createOpenOrders } from '../../src/venue/admin/open-orders.ts';
 import { type OrderAdvancer, createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import {
   account,
@@ -68,6 +69,7 @@ const closers: (() => Promise<unknown>)[] = [];
 
 const lps = [account(201), account(202), account(203)] as const;
 const operator = account(210);
+const DAY_MS = 86_400_000;
 let takers = 300;
 let relayers = 500;
 
@@ -655,6 +657,17 @@ describe('two chains', () => {
     expect(await reaches(trade, 'refund_pending')).toMatchObject({
       status: 'failed',
       failure: { code: 'expired_unfilled' },
+    });
+    // However old it is, nobody can refund it before `expires`: it is not stuck.
+    const aged: typeof store.openOrders = async (most) =>
+      (await store.openOrders(most)).map((order) => ({ ...order, createdAtMs: order.createdAtMs - DAY_MS }));
+    const list = createOpenOrders({
+      store: { openOrders: aged, unclaimed: store.unclaimed },
+      ...{ chains: ports(), relayers: new Map(), clock: systemClock },
+    });
+    const { orders } = await list();
+    expect(orders.find(({ id }) => id === trade.orderId)).toMatchObject({
+      ...{ stage: 'refund_pending', waitsFor: 'time', problems: [], stuck: false },
     });
     await advanceTo(a, trade.order.expires + 2);
     await reaches(trade, 'refunded');
