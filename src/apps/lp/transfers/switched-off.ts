@@ -59,6 +59,7 @@ async function holdOpenTransfers({ store, node, moves, log, metrics }: Parts): P
   }
 }
 
+/** Also of a process with transfers switched off: its open transfers wait too. */
 export const overdueGauge = (metrics: Metrics) =>
   metrics.gauge(
     'firmquote_lp_transfers_overdue',
