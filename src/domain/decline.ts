@@ -21,7 +21,10 @@ export interface Decline {
   detail?: string;
   /** Which risk control refused; for metrics and people. */
   control?: Control;
-  /** Our own configuration lets no size pass: the taker cannot find one that fits. */
+  /**
+   * `settings`: our own configuration lets no size pass, so the taker cannot find one that fits. `shadow`:
+   * the LP only records what it would quote.
+   */
   code?: 'settings' | 'shadow';
   /**
    * The largest amount (of the side the request fixed, base units) that would pass, when size is the reason.
@@ -50,8 +53,8 @@ export const isDecline = (answer: object): answer is Decline | Closed =>
   (answer as Partial<Decline>).declined !== undefined;
 
 /**
- * The closed list of what may keep this LP from a promise, or make it more careful: the codes in declines,
- * metrics and the operator's views.
+ * The closed list of risk controls, which may stop this LP from signing a quote or make it more careful. The
+ * names are the codes in declines, metrics and the operator's views.
  */
 export const CONTROLS = [
   'kill_switch',

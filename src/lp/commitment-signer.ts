@@ -18,7 +18,7 @@ export interface CommitmentSigner {
   signCommitment(domain: EscrowDomain, commitment: QuoteCommitment, withinMs: number): Promise<Hex>;
 }
 
-/** Signs what our own encoder makes. */
+/** Signs each commitment by itself. */
 export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
   signCommitment: async (domain, commitment, withinMs) =>
     signer.sign(commitmentMessage(domain, commitment), { withinMs }),
@@ -27,7 +27,7 @@ export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
 const withProof = (signature: Hex, proof: readonly Bytes32[]): Hex =>
   `${signature}${proof.map((node) => node.slice(2)).join('')}`;
 
-/** A proof of eight steps: some 7,000 gas for whoever settles. */
+/** A proof then has at most eight hashes, which cost the sender of the settlement about 7,000 gas. */
 const MOST_IN_TREE = 256;
 
 interface Waiting {
@@ -39,10 +39,9 @@ interface Waiting {
 }
 
 /**
- * While the key service has a place free, a commitment is signed by itself, at once. What comes while every
- * place is taken waits for the next free one and is signed with all that wait for the same escrow, by one
- * signature over the root of their tree. So trees are as small as the load allows, and no quote waits for
- * others to come.
+ * While the key service has a free place, a commitment is signed by itself, at once. While every place is
+ * taken, commitments wait. The next free place then signs all that wait for the same escrow, by one signature
+ * over the root of their tree. So trees are as small as the load allows, and no quote waits for later quotes.
  *
  * @param places how many signatures the key service makes at a time
  * @param signed called for each signature with how many commitments it is for
@@ -98,7 +97,7 @@ export function createTreeSigner(
     signCommitment: (domain, commitment, withinMs) =>
       new Promise<Hex>((resolve, reject) => {
         const untilMs = clock.monotonicMs() + withinMs;
-        // The others of a tree may have more time.
+        // The signature may still come later, for other commitments of the tree that have more time.
         const cancel = clock.after(withinMs, () =>
           reject(new UpstreamError(`no signature in ${Math.round(withinMs)} ms`, { code: 'signer_late' })),
         );

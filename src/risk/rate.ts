@@ -1,8 +1,8 @@
-/** Rate limit of one taker: a token bucket that refills with time. */
+/** A token bucket that refills with time: limits the requests of one taker, and the notices of one venue. */
 
 export interface RateRule {
   perSecond: number;
-  /** Size of the bucket. */
+  /** Size of the bucket, in tokens. In `venue/access/token-buckets.ts` it is in seconds of the rate. */
   burst: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The venue's api: its routes and sockets, and when its parts start and stop. Start in each folder at:
- * quoting/quote, orders/submit, orders/advance/advancer, solvers/roster, market/markets, access/gate,
- * stream/order-events, replicas/peers, router/router, trades/history.
+ * The venue's API: its routes and sockets, and when its parts start and stop. The file to read first in each
+ * folder: access/gate, admin/routes, market/markets, orders/submit, orders/advance/advancer,
+ * partners/reconciliation, payouts/payouts, quoting/quote, replicas/peers, router/router, routes/routes,
+ * solvers/roster, stream/order-events, trades/history, webhooks/fan-out.
  */
 
 import { wireVenue } from './wiring.ts';

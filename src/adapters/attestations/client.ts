@@ -225,7 +225,7 @@ export function createAttestationClient(
   };
 }
 
-/** Attesters of the previous release do not name their signer. */
+/** An attester of an older version does not name its signer: it counts as a member. */
 export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
   signer === undefined || signers.has(signer);
 

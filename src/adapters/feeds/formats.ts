@@ -1,4 +1,4 @@
-/** The message formats that a recording may hold. */
+/** The message formats of exchange WebSockets, for live feeds and for recordings. */
 
 import { BINANCE } from './binance.ts';
 import { COINBASE } from './coinbase.ts';

@@ -14,7 +14,7 @@ export const SIGNER_IS_FREE = 's.lease_until < clock_timestamp() or s.owner = ex
 /** SQL: only the newest fence reserves nonces and writes signed bytes. Tests remove each of the two alone. */
 export const RESERVES_UNDER_FENCE = 'fence = $3';
 export const WRITES_UNDER_FENCE = 'fence = $3';
-/** SQL: a step may take another nonce once the slot of its key ended without it. */
+/** SQL: a step may take another nonce once the slot of its key has ended without running the step. */
 export const KEY_IS_FREE = "o.state = 'void'";
 
 export function createTxStore(db: Database): TxStore {
@@ -52,7 +52,10 @@ export function createTxStore(db: Database): TxStore {
     return rows.map(toSlot);
   }
 
-  /** Programs of the previous release write slots without rows in tx_key. */
+  /**
+   * The second part of the union is for slots without rows in tx_key. A program without the migration
+   * `tx-002-lanes`, which may still run beside this one during an upgrade, writes such slots.
+   */
   const newestSlots = (
     session: Queryable,
     chainId: number,
@@ -252,7 +255,8 @@ export function createTxStore(db: Database): TxStore {
           [chainId, bytes(txHash)],
         )
       )[0],
-    // The lease of a signer that never sent ended before the next signer sent.
+    // A signer that never sent has no slot, so the end of its lease orders it. A released lease ended at
+    // -infinity: that signer comes first.
     signers: async (chainId) =>
       (
         await select<{ signer: Address }>(

@@ -118,7 +118,10 @@ export function createBands(
     };
   }
 
-  /** In tokens, from the half-band in USD. A float, because it is a distance. */
+  /**
+   * 1e-18 of a whole token, from the half-band in USD. Rounded to 1e-6 tokens: a band needs no more digits
+   * than a float has.
+   */
   const tokens = (halfBandUsd: number, usd: number): bigint =>
     (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 

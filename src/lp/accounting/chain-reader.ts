@@ -75,7 +75,7 @@ export interface Reading {
     | (Gas & {
         kind: 'gas';
         transfer?: StoredTransfer;
-        /** Whose balance the previous release took the gas of every operator from. */
+        /** Whose balance a program without `GasCursor` took the gas of every operator from. */
         payer: Address;
       })
   ))[];
@@ -87,7 +87,7 @@ export interface OpeningBalances {
   balances: Money[];
   /** Of operators that the books do not have yet. */
   native: NativeMoney[];
-  /** Who owns what the previous release booked for all operators; undefined when there is nothing. */
+  /** Who owns what a program without `GasCursor` booked for all operators; undefined: it booked nothing. */
   heir: Address | undefined;
   fresh: boolean;
 }
@@ -401,8 +401,9 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         amount: await port.ledgerBalance(account, token, final.block),
       })),
     );
-    // Before the first cursor, what was booked for all operators is the first one's; later it comes from a
-    // process of the previous release, which has our operator.
+    // A program without `GasCursor` books gas for all operators together. While the chain has no
+    // `GasCursor`, that sum belongs to the first operator. Later it comes from such a program that runs
+    // beside this one during an upgrade, with our operator.
     const heir = ofAll ? (unknown.length === all.length ? all[0] : operator) : undefined;
     const native = await Promise.all(
       unknown

@@ -79,7 +79,7 @@ const OUTBOUND = 'assets:outbound';
 const RECEIVABLE = 'assets:receivable';
 const IN_TRANSIT = 'assets:in-transit';
 const BRIDGE_FEE = 'expense:bridge-fee';
-/** Of releases that kept one account for all operators of a chain. They may still write it beside us. */
+/** One account for all operators of a chain. Programs without `GasCursor` write it, also beside this one. */
 const GAS_OF_ALL = 'assets:gas';
 const gasOf = (operator: Address) => `${GAS_OF_ALL}:${operator}`;
 
@@ -214,7 +214,7 @@ export function createAccountingLedger({
     /** The expected balance at the last block read. */
     inventory: ({ chainId, token }: Pick<Money, 'chainId' | 'token'>) => balance(INVENTORY, chainId, token),
     gas: (chainId: number, operator: Address) => balance(gasOf(operator), chainId, 'native'),
-    /** What the previous release booked for all operators of a chain together. */
+    /** What a program without `GasCursor` booked for all operators of a chain together. */
     gasOfAll: (chainId: number) => balance(GAS_OF_ALL, chainId, 'native'),
     opening(money: Money | NativeMoney, block: bigint, atMs: number) {
       const { chainId, token, amount } = money;
@@ -229,7 +229,7 @@ export function createAccountingLedger({
         ],
       });
     },
-    /** Hands what the previous release booked for all operators to the one that it belongs to. */
+    /** Moves `gasOfAll` to the operator that it belongs to. */
     gasAssigned(chainId: number, operator: Address, block: bigint, atMs: number) {
       const amount = balance(GAS_OF_ALL, chainId, 'native');
       const native = { chainId, token: 'native' as const };
@@ -244,7 +244,7 @@ export function createAccountingLedger({
         ],
       });
     },
-    /** The previous release took this gas out of the balance of another operator, which gets it back. */
+    /** A program without `GasCursor` took this gas out of the balance of `operator`, which gets it back. */
     gasReturned(wei: bigint, place: FactPlace, share: number, operator: Address) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({

@@ -1,6 +1,6 @@
 /**
- * Measures mark-outs: the mid some seconds after each acceptance. Marks delayed by a restart are flagged as
- * late.
+ * Measures mark-outs: the mid some seconds after each acceptance. A mark that was not taken on time, for
+ * example because of a restart, is flagged as late.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -21,7 +21,7 @@ export type Watched = Pick<
 
 /** A mark taken later than this after it was due is flagged and teaches nothing. */
 const ON_TIME_MS = 1_000;
-/** Most pending marks. Beyond it the oldest is closed without a mark. */
+/** Most pending marks. Beyond it `run` takes the oldest before they are due, and flags them as late. */
 const MOST = 30_000;
 
 /**

@@ -103,7 +103,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   return {
     /** The adverse-selection term in bps. Hot path: one lookup. */
     adverse: (taker: Address) => termOf(takers.get(taker) ?? NOTHING),
-    /** side * (mid at acceptance - mid at acceptance + h), in bps of the former. */
+    /** `bps`: as `markoutBps` returns it, with the mid `horizon` seconds after the acceptance. */
     learn(taker: Address, horizon: Horizon, bps: number, nowMs: number) {
       if (!Number.isFinite(bps)) return;
       const at = MARKOUT_HORIZONS.indexOf(horizon);

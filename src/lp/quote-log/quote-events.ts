@@ -20,7 +20,7 @@ export interface QuoteRecord {
   rfqId: string;
   atMs: number;
   taker: Address;
-  /** The taker as its venue's, where the LP serves several. */
+  /** The taker's key in statistics. When the LP serves several venues, it contains the venue too. */
   takerKey?: string;
   route: Route;
   times: OrderTimes;
@@ -45,7 +45,7 @@ export interface ChainSighting {
  */
 export interface QuoteEventListener {
   quoted?(record: QuoteRecord): void;
-  /** `inputs`: of the price, when the request came so far. */
+  /** `inputs`: of the price. Absent unless the price, its check or the hold was the reason. */
   declined?(
     rfq: Rfq,
     route: Route | undefined,

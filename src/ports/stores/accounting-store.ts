@@ -137,7 +137,7 @@ export interface JournalCursor {
   chainId: number;
   block: bigint;
   hash: Hex;
-  /** The running operator's; the previous release reads it, this one reads `GasCursor`. */
+  /** The running operator's. Only programs without the migration `lp-10-gas-per-operator` use it. */
   nonce: number;
 }
 

@@ -42,7 +42,10 @@ export interface TxStore {
   ): Promise<TxSlot[]>;
   /** Of the transaction with this hash, whoever signed it; not of one that only uses a nonce. */
   keyOf(chainId: number, txHash: Hex): Promise<{ key: string; signer: Address } | undefined>;
-  /** Every signer that has sent on this chain from this store, by its first use. */
+  /**
+   * Every signer that was leased on this chain in this store, by its first transaction. One that never sent
+   * is ordered by the end of its lease.
+   */
   signers(chainId: number): Promise<Address[]>;
 }
 

@@ -33,6 +33,10 @@ interface Bucket {
   atMs: number;
 }
 
+/**
+ * `burst`: size of each bucket, in seconds of the rate. In `risk/rate.ts` it is in tokens. `maxIds`: buckets
+ * kept in memory.
+ */
 export function createBuckets(
   clock: Clock,
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },

@@ -2,7 +2,7 @@
 
 import type { TradeLegName, TradeTerms } from '../../ports/stores/trades.ts';
 
-/** undefined for a route of a release that did not record its legs. */
+/** undefined for a route that was stored before the venue recorded legs. */
 export function tradeLegs({ legs, lp, orderKind }: TradeTerms): readonly TradeLegName[] | undefined {
   if (legs !== undefined) return legs;
   return orderKind === 'rfq_direct' ? [{ kind: 'rfq', solverId: lp, dependsOn: [] }] : undefined;

@@ -1,7 +1,7 @@
 /**
  * Sends transactions so that no crash loses or doubles one: the database stores the nonce, then the signed
- * bytes, before any node sees them. A slot ends when the intent or a no-op is mined, or `void` when the chain
- * shows for long enough that a foreign transaction used its nonce.
+ * bytes, before any node sees them. A slot ends as `mined` when its intent is mined. It ends as `void` when a
+ * no-op is mined, or when the chain shows for long enough that a foreign transaction used its nonce.
  */
 
 import { formatUnits } from '../../../domain/amount.ts';
@@ -147,7 +147,7 @@ export function createTransactor(
   let minedCount = 0;
   let balanceWei: bigint | undefined;
   let costWei = 0n;
-  /** For what is open and one more. */
+  /** What the open transactions and one more may cost, at least `leastBalance`. */
   let neededWei = 0n;
   let isLow = false;
   /** The balance with which the signer could not pay; undefined while it can. */
