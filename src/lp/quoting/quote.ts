@@ -210,7 +210,7 @@ export function createQuoteHandler(
       : undefined;
   }
 
-  /** Standby, risk controls, tenors, time to finality, the signing lease, the price's inputs: in this order. */
+  /** Standby, risk controls, tenors, finality, the signing lease, the inputs of the price: in this order. */
   async function admit(rfq: VenueRfq, route: Route): Promise<Admitted | Decline> {
     const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return refusal;
