@@ -96,8 +96,8 @@ export function createOpenQuotes(peers: PeerPublisher) {
 
   return {
     /**
-     * Counts the request as an open quote until `release`, so that many requests sent together stay within the
-     * limit. Throws 429 at the limit.
+     * Counts the request as an open quote until `release`, so that many requests sent together stay within
+     * the limit. Throws 429 at the limit.
      */
     reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds): void {
       const held = of(keyId);
