@@ -10,6 +10,7 @@ import { systemRandom } from '../../src/adapters/system/random.ts';
 import { parseUnits } from '../../src/domain/amount.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { encodeContext } from '../../src/domain/context.ts';
+import type { Decline } from '../../src/domain/decline.ts';
 import { type Address, addressToBytes32 } from '../../src/domain/hex.ts';
 import { orderId, type StandardOrder, orderToMessage } from '../../src/domain/order.ts';
 import { orderTimes } from '../../src/domain/time.ts';
@@ -51,6 +52,7 @@ interface State {
   quoting?: object;
   clock?: Clock;
   log?: Log;
+  countRefusal?(decline: Decline): void;
 }
 
 /** A maker with these balances, as a node would wire it, over a real chain's description. */
@@ -63,6 +65,7 @@ function maker({
   quoting = {},
   clock = stillClock,
   log = silentLog,
+  countRefusal = () => {},
 }: State): { quoting: QuotingSnapshot; ledger: Ledger } {
   const config = lpConfig(devnet, owner.address, {
     pairs: [{ base: 'WETH', quote: 'USDC', params }],
@@ -137,7 +140,7 @@ function maker({
       random: systemRandom,
       log,
       standby: { refusal: () => undefined },
-      risk: { gapLoss: () => 0n },
+      risk: { gapLoss: () => 0n, countRefusal },
     },
     config,
     { market, plugin: undefined },
@@ -384,7 +387,9 @@ describe('a slice of an offered part', () => {
   test('is signed while the price is fresh, and declined without an alarm once it has vanished', async () => {
     let nowMs = startMs;
     const fatal = vi.fn<Log['fatal']>();
+    const counted: (string | undefined)[] = [];
     const { quoting } = maker({
+      countRefusal: ({ control }) => void counted.push(control),
       usdc: '20000',
       weth: '4',
       clock: { ...stillClock, nowMs: () => nowMs },
@@ -405,6 +410,7 @@ describe('a slice of an offered part', () => {
       reason: 'stale_price',
       code: 'stale_mid',
     });
+    expect(counted).toContain('stale_mid');
     expect(fatal).not.toHaveBeenCalled();
   });
 });

@@ -76,7 +76,11 @@ export interface QuoteHandlerDeps {
   /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
   standby: { refusal(route: Route): Decline | undefined };
   /** What a jump of the mid would cost us on this quote: the ledger keeps the sum within its budget. */
-  risk: { gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint };
+  risk: {
+    gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint;
+    /** Counts a request that a risk control refused; other declines count elsewhere. */
+    countRefusal(decline: Decline): void;
+  };
   /** Limits of every quote, whatever pricing says. */
   fatFinger: LpRisk['fatFinger'];
   venues?: Pick<VenueBudgets, 'refusal' | 'held'> | undefined;

@@ -34,7 +34,10 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     slice: SliceRequest & { venue?: string },
     untilMs: number,
   ): Promise<Commit | LinkDecline> {
-    const declined = (reason: Decline) => declineMessage(slice, reason, slice.quoteId);
+    const declined = (reason: Decline) => {
+      deps.risk.countRefusal(reason);
+      return declineMessage(slice, reason, slice.quoteId);
+    };
     const offer = ladders.find(slice.rfqId);
     const { commitments } = deps;
     if (commitments === undefined || offer === undefined || offer.rfq.venue !== slice.venue)

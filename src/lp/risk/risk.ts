@@ -153,13 +153,18 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     for (const [control, about] of conditions) board.report(control, about);
   }
 
+  function countRefusal({ control, detail, declined }: Decline): void {
+    if (control !== undefined) board.refused(control, detail ?? declined);
+  }
+
   return {
     guard,
     kill,
+    countRefusal,
     listener: {
       quoted: takers.quoted,
-      declined(_rfq: unknown, _route: unknown, { control, detail, declined }: Decline) {
-        if (control !== undefined) board.refused(control, detail ?? declined);
+      declined(_rfq: unknown, _route: unknown, decline: Decline) {
+        countRefusal(decline);
       },
       accepted,
       moved(money: Parameters<typeof capital.moved>[0], _id?: string, transferId?: string) {
