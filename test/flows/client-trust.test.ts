@@ -15,7 +15,7 @@ import {
   parseAbi,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type Client,
   type ClientOptions,
@@ -128,10 +128,16 @@ const request = (more: Partial<TradeRequest> = {}): TradeRequest => ({
   solvers: { include: ['lp-1', 'lp-2'] },
   ...more,
 });
+/** The venue may not yet have read what the test before this one changed on the chain. */
 async function quoted(client: Client, asked: TradeRequest = request()): Promise<QuoteCandidate> {
-  const { quotes, productUnavailable } = await client.requestQuotes(asked);
-  if (!quotes[0]) throw new Error(`no quote: ${JSON.stringify(productUnavailable)}`);
-  return quotes[0];
+  return vi.waitFor(
+    async () => {
+      const { quotes, productUnavailable } = await client.requestQuotes(asked);
+      if (!quotes[0]) throw new Error(`no quote: ${JSON.stringify(productUnavailable)}`);
+      return quotes[0];
+    },
+    { timeout: 20_000, interval: 100 },
+  );
 }
 const refusal = (work: Promise<unknown>): Promise<DistrustError> =>
   work.then(
