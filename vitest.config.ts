@@ -66,7 +66,10 @@ export const LONG_TESTS = [
   ].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz/fuzz.test.ts',
 ];
-/** In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). */
+/**
+ * In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). In CI it looks at all
+ * screens, and the long tests leave them out.
+ */
 const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console', 'workspace-pages'].map(
   (name) => `test/flows/${name}.test.ts`,
 );
@@ -104,7 +107,10 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     ...patient,
-    include: chosen === 'long' ? [...LONG_TESTS, ...CONSOLES] : ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include:
+      chosen === 'long'
+        ? [...LONG_TESTS, ...(process.env['CI'] === 'true' ? [] : CONSOLES)]
+        : ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `test:package`, `lp-day` and `rehearse` run these.
     exclude: [
       ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'package', 'lp-day', 'rehearsal'].map(

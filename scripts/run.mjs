@@ -346,7 +346,8 @@ async function ci() {
     if (status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
   }
   for (const name of ['test:long', 'test:faults', 'test:hostile']) await longer(name);
-  // These wait most of the time, one test at a time, so two run at once. What the second list prints follows.
+  // These two lists wait most of the time, one test at a time, so they run at once. The soak takes the core
+  // that they leave. What it and the second list print follows.
   const held = [];
   const second = async () => {
     for (const name of ['test:walkthrough', 'test:package', 'rehearse'])
@@ -355,14 +356,16 @@ async function ci() {
   const first = async () => {
     for (const name of ['test:alerts', 'lp-day']) await longer(name);
   };
-  await Promise.all([first(), second()]);
-  console.log(Buffer.concat(held).toString());
-
-  const seed = Math.floor(Math.random() * 1e9);
-  const soakWords = ['run', 'soak:ledger', '--', '--events', '1000000', '--seed', String(seed)];
-  const { status: soakStatus } = await captured('npm', soakWords);
-  count[soakStatus === 0 ? 'passed' : 'failed'] += 1;
-  if (soakStatus !== 0) output += `\nFAILED npm ${soakWords.join(' ')}`;
+  const heldOfSoak = [];
+  const soak = async () => {
+    const seed = Math.floor(Math.random() * 1e9);
+    const words = ['run', 'soak:ledger', '--', '--events', '1000000', '--seed', String(seed)];
+    const { status } = await captured('npm', words, (chunk) => heldOfSoak.push(chunk));
+    count[status === 0 ? 'passed' : 'failed'] += 1;
+    if (status !== 0) output += `\nFAILED npm ${words.join(' ')}`;
+  };
+  await Promise.all([first(), second(), soak()]);
+  console.log(Buffer.concat([...held, ...heldOfSoak]).toString());
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];

@@ -12,9 +12,11 @@ export const SCREENS = {
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
 } as const;
 export type Screen = keyof typeof SCREENS;
-/** Those to look at: `npm test` takes one, `npm run test:long` and `npm run docs` all. */
+/** Those to look at: `npm test` takes one, in CI all; `npm run test:long` and `npm run docs` take all. */
 export const screens: readonly Screen[] =
-  process.env['FIRMQUOTE_TESTS'] === 'short' ? ['light'] : (Object.keys(SCREENS) as Screen[]);
+  process.env['FIRMQUOTE_TESTS'] === 'short' && process.env['CI'] !== 'true'
+    ? ['light']
+    : (Object.keys(SCREENS) as Screen[]);
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
