@@ -17,7 +17,7 @@ test('promtool accepts the rules', () => {
   expect(checked.status).toBe(0);
 });
 
-test.each(['rules', 'slo'])('alerts fire on their condition and not before (%s.test.yml)', (name) => {
+test.each(['rules', 'rules-seconds', 'slo'])('alerts fire on their condition and not before (%s.test.yml)', (name) => {
   const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', `${name}.test.yml`)], {
     encoding: 'utf8',
   });
