@@ -17,13 +17,16 @@ test('promtool accepts the rules', () => {
   expect(checked.status).toBe(0);
 });
 
-test.each(['rules', 'rules-seconds', 'slo'])('alerts fire on their condition and not before (%s.test.yml)', (name) => {
-  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', `${name}.test.yml`)], {
-    encoding: 'utf8',
-  });
-  expect(`${tested.stdout}${tested.stderr}`).toContain('SUCCESS');
-  expect(tested.status).toBe(0);
-});
+test.each(['rules', 'rules-seconds', 'slo'])(
+  'alerts fire on their condition and not before (%s.test.yml)',
+  (name) => {
+    const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', `${name}.test.yml`)], {
+      encoding: 'utf8',
+    });
+    expect(`${tested.stdout}${tested.stderr}`).toContain('SUCCESS');
+    expect(tested.status).toBe(0);
+  },
+);
 
 test('every metric in the rules is exported', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
