@@ -322,8 +322,7 @@ async function suite(config, env = {}, note = '') {
 }
 
 /**
- * What `.ci/run` runs: npm test, the longer suites, the ledger's soak and the demo's fixed list, as a user
- * would type them.
+ * What `.ci/run` runs: npm test, the longer suites and the demo's fixed list, as a user would type them.
  */
 async function ci() {
   const count = { passed: 0, failed: 0 };
@@ -346,8 +345,8 @@ async function ci() {
     if (status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
   }
   for (const name of ['test:long', 'test:faults', 'test:hostile']) await longer(name);
-  // These two lists wait most of the time, one test at a time, so they run at once. The soak takes the core
-  // that they leave. What it and the second list print follows.
+  // These two lists wait most of the time, one test at a time, so they run at once. What the second one prints
+  // follows.
   const held = [];
   const second = async () => {
     for (const name of ['test:walkthrough', 'test:package', 'rehearse'])
@@ -356,16 +355,8 @@ async function ci() {
   const first = async () => {
     for (const name of ['test:alerts', 'lp-day']) await longer(name);
   };
-  const heldOfSoak = [];
-  const soak = async () => {
-    const seed = Math.floor(Math.random() * 1e9);
-    const words = ['run', 'soak:ledger', '--', '--events', '1000000', '--seed', String(seed)];
-    const { status } = await captured('npm', words, (chunk) => heldOfSoak.push(chunk));
-    count[status === 0 ? 'passed' : 'failed'] += 1;
-    if (status !== 0) output += `\nFAILED npm ${words.join(' ')}`;
-  };
-  await Promise.all([first(), second(), soak()]);
-  console.log(Buffer.concat([...held, ...heldOfSoak]).toString());
+  await Promise.all([first(), second()]);
+  console.log(Buffer.concat(held).toString());
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];
