@@ -11,7 +11,7 @@ import type { Award, LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import { ATTESTERS, type Devnet, type TestAccount } from './devnet.ts';
-import type { ScriptedVenue } from './scripted-venue.ts';
+import { random32, type ScriptedVenue } from './scripted-venue.ts';
 
 /**
  * Two of three attesters who sign whatever they are asked: what they would check is their own tests'
@@ -44,15 +44,26 @@ export interface Trade {
   output: bigint;
 }
 
+/**
+ * As a venue, it asks an LP that is active. On a busy machine blocks and proofs come late, and the LP is on
+ * standby until they come, so a decline with that reason is followed by another request, for up to a minute.
+ */
 export async function takeQuote(
   devnet: Devnet,
   venue: ScriptedVenue,
   taker: TestAccount,
   rfq: Rfq,
 ): Promise<Trade> {
-  const message = await venue.ask(rfq);
-  if (message.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(message)}`);
-  return tradeOf(devnet, taker, message);
+  const untilMs = Date.now() + 60_000;
+  for (let next = rfq; ; next = { ...rfq, rfqId: random32().slice(2, 34) }) {
+    const message = await venue.ask(next);
+    if (message.type === 'quote') return tradeOf(devnet, taker, message);
+    if (message.type !== 'decline' || message.reason !== 'standby' || Date.now() > untilMs)
+      throw new Error(
+        `no quote: ${JSON.stringify(message)}; the LP said ${JSON.stringify(venue.statuses.at(-1))}`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }
 
 /** The taker takes this one. */
