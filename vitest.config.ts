@@ -66,10 +66,7 @@ export const LONG_TESTS = [
   ].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz/fuzz.test.ts',
 ];
-/**
- * In both: `npm test` looks at their pages on one screen only (test/support/browser.ts). In CI it looks at all
- * screens, and the long tests leave them out.
- */
+/** In both: `npm test` looks at each page on one screen, the long tests on all (test/support/browser.ts). */
 const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console', 'workspace-pages'].map(
   (name) => `test/flows/${name}.test.ts`,
 );

@@ -347,8 +347,8 @@ async function ci() {
     if (status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
   }
   for (const name of ['test:long', 'test:faults', 'test:hostile']) await longer(name);
-  // These two lists wait most of the time, one test at a time, so they run at once. What the second one prints
-  // follows.
+  // These two lists wait most of the time, one test at a time, so they run at once. What the second one
+  // prints follows.
   const held = [];
   const second = async () => {
     for (const name of ['test:walkthrough', 'test:package', 'rehearse'])

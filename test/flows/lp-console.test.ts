@@ -11,7 +11,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { PROGRAM } from '../support/build.ts';
-import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
+import {
+  faultsOfAccess,
+  openBrowser,
+  type Screen,
+  SCREEN_NAMES,
+  SCREENS,
+  shownOn,
+} from '../support/browser.ts';
 import { patiently } from '../faults/support/client.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 import { firmquote } from '../support/command.ts';
@@ -106,14 +113,14 @@ async function visit(page: Page, name: string): Promise<void> {
     .waitFor();
 }
 
-describe.each(screens)('%s', (screen) => {
+describe.each(SCREEN_NAMES)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen, tokens.operator);
   });
   afterAll(() => opened.context.close());
 
-  test.each(PAGES)('the page %s shows itself, and axe finds nothing wrong', async (name) => {
+  test.each(shownOn(screen, PAGES))('the page %s shows itself, and axe finds nothing wrong', async (name) => {
     const { page } = opened;
     await visit(page, name);
     expect(await faultsOfAccess(page)).toEqual([]);

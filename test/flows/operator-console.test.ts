@@ -13,7 +13,15 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { patiently } from '../faults/support/client.ts';
 import { steadyPort } from '../faults/support/process.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
-import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';
+import {
+  faultsOfAccess,
+  openBrowser,
+  type Screen,
+  SCREEN_NAMES,
+  SCREENS,
+  screens,
+  shownOn,
+} from '../support/browser.ts';
 import { PROGRAM } from '../support/build.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
@@ -117,14 +125,14 @@ async function photograph(page: Page, name: string, screen: string): Promise<voi
     });
 }
 
-describe.each(screens)('%s', (screen) => {
+describe.each(SCREEN_NAMES)('%s', (screen) => {
   let opened: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     opened = await open(screen);
   });
   afterAll(() => opened.context.close());
 
-  test.each(PAGES)('the page %s shows itself, and axe finds nothing wrong', async (name) => {
+  test.each(shownOn(screen, PAGES))('the page %s shows itself, and axe finds nothing wrong', async (name) => {
     const { page } = opened;
     await visit(page, name);
     if (name === 'Orders') await rowOf(page, 'Open orders', /stuck/).waitFor();
@@ -137,21 +145,22 @@ describe.each(screens)('%s', (screen) => {
     await photograph(page, name, screen);
   });
 
-  test('a stuck order opens with its next step and what stands in the way', async () => {
-    const { page } = opened;
-    await visit(page, 'Orders');
-    await page.getByRole('status').getByText('1 order is stuck').waitFor();
-    await rowOf(page, 'Open orders', /stuck/).getByRole('button').click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText(stuckId, { exact: true }).waitFor();
-    await dialog
-      .getByText(/A worker sends the settlement on .* Transaction 0x[0-9a-f]{64} was sent/)
-      .waitFor();
-    await dialog.getByText(/has shown no new block for \d+ s/).waitFor();
-    expect(await faultsOfAccess(page)).toEqual([]);
-    await photograph(page, 'order', screen);
-    await dialog.getByRole('button', { name: 'Close' }).click();
-  });
+  if (screens.includes(screen))
+    test('a stuck order opens with its next step and what stands in the way', async () => {
+      const { page } = opened;
+      await visit(page, 'Orders');
+      await page.getByRole('status').getByText('1 order is stuck').waitFor();
+      await rowOf(page, 'Open orders', /stuck/).getByRole('button').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(stuckId, { exact: true }).waitFor();
+      await dialog
+        .getByText(/A worker sends the settlement on .* Transaction 0x[0-9a-f]{64} was sent/)
+        .waitFor();
+      await dialog.getByText(/has shown no new block for \d+ s/).waitFor();
+      expect(await faultsOfAccess(page)).toEqual([]);
+      await photograph(page, 'order', screen);
+      await dialog.getByRole('button', { name: 'Close' }).click();
+    });
 
   test('nothing was asked of another host, and the browser had no complaint', () => {
     expect(opened.faults).toEqual([]);

@@ -12,11 +12,14 @@ export const SCREENS = {
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
 } as const;
 export type Screen = keyof typeof SCREENS;
-/** Those to look at: `npm test` takes one, in CI all; `npm run test:long` and `npm run docs` take all. */
-export const screens: readonly Screen[] =
-  process.env['FIRMQUOTE_TESTS'] === 'short' && process.env['CI'] !== 'true'
-    ? ['light']
-    : (Object.keys(SCREENS) as Screen[]);
+export const SCREEN_NAMES = Object.keys(SCREENS) as Screen[];
+const ALL = process.env['FIRMQUOTE_TESTS'] !== 'short' && process.env['CI'] !== 'true';
+/** Those on which a whole story is played: one in `npm test` and in CI, all in `npm run test:long`. */
+export const screens: readonly Screen[] = ALL ? SCREEN_NAMES : ['light'];
+
+/** Those to look at on this screen: all pages, or in `npm test` and in CI each page on one screen. */
+export const shownOn = <T>(screen: Screen, pages: readonly T[]): readonly T[] =>
+  ALL ? pages : pages.filter((_, at) => SCREEN_NAMES[at % SCREEN_NAMES.length] === screen);
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
