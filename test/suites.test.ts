@@ -19,7 +19,7 @@ const FILES = ['src', 'test'].flatMap((folder) =>
 /** What a test that starts the program has in its text. */
 const STARTS: Readonly<Record<string, RegExp>> = {
   'redis-server': /\/support\/redis\.ts'/,
-  chromium: /\/support\/browser\.ts'|from 'playwright-core'/,
+  'chromium-headless-shell': /\/support\/browser\.ts'|from 'playwright-core'/,
   pgbouncer: /\/support\/pgbouncer\.ts'/,
   promtool: /\('promtool'/,
   prometheus: /\/alerts\/prometheus\.ts'|\n\s+'prometheus',/,

@@ -3,24 +3,22 @@
  * submits and follows from a web page.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
+import { openBrowser } from '../support/browser.ts';
 import { account } from '../support/devnet.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const taker = account(8_800);
 let v: TestVenue;
-let folder: string;
 let server: Server;
-let browser: ChildProcess | undefined;
+let browser: Browser | undefined;
 
 /** What the page does; it runs there, and only its text is used here. */
 const PAGE = `
@@ -52,15 +50,12 @@ beforeAll(async () => {
   v = await startTestVenue({ chainIds: [31_431] });
   await v.solver(1, (rfq, make) => make.quote(rfq, { output: 399_600_000_000_000_000n }));
   await v.chain.fund(taker.address, 10_000n);
-  folder = await mkdtemp(join(tmpdir(), 'fq-browser-'));
 });
 afterAll(async () => {
-  browser?.kill('SIGKILL');
+  await browser?.close();
   server?.closeAllConnections();
   server?.close();
   await v.stop();
-  // The browser's last writes may still be under way.
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
 test('a page requests, checks, signs, submits and follows an order', { timeout: 240_000 }, async () => {
@@ -123,22 +118,12 @@ test('a page requests, checks, signs, submits and follows an order', { timeout: 
     });
     server.listen(0, '127.0.0.1', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-      browser = spawn(
-        'chromium',
-        [
-          '--headless=new',
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-dev-shm-usage',
-          '--no-first-run',
-          '--disable-extensions',
-          `--user-data-dir=${folder}`,
-          url,
-        ],
-        { stdio: 'ignore', env: { ...process.env, HOME: folder } },
-      );
-      browser.on('error', reject);
-      browser.on('exit', (code) => reject(new Error(`the browser ended with ${code}`)));
+      void openBrowser()
+        .then(async (opened) => {
+          browser = opened;
+          await (await opened.newPage()).goto(url);
+        })
+        .catch(reject);
     });
   });
   expect(result).toEqual({
