@@ -18,7 +18,7 @@ import { LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { TxStore } from '../../src/ports/stores/tx-store.ts';
-import { PROGRAM } from '../support/build.ts';
+import { DIST } from '../support/build.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { startTestPostgres } from '../support/postgres.ts';
@@ -306,7 +306,7 @@ test('F14: the log disk is full: the process continues, and logs again once ther
     const path = join(disk.path, 'app.log');
     const out = await open(path, 'a');
     const program = `
-      const { createLog } = await import(${JSON.stringify(pathToFileURL(join(PROGRAM, '../../../adapters/pino/log.js')).href)});
+      const { createLog } = await import(${JSON.stringify(pathToFileURL(join(DIST, 'adapters/pino/log.js')).href)});
       const log = createLog({ app: 'test' });
       log.info({}, 'first');
       for await (const word of process.stdin) {

@@ -8,7 +8,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-export const PROGRAM = join(ROOT, 'dist/apps/cli/main.js');
+export const DIST = join(ROOT, 'dist');
+const COMPILED = join(DIST, 'apps/cli/main.js');
+/** What tests start: the bundle (bundle.ts) where the run has made one. */
+export const PROGRAM = process.env['FIRMQUOTE_TEST_PROGRAM'] ?? COMPILED;
 
 export default function build(): void {
   const { stdout } = spawnSync(
@@ -23,7 +26,7 @@ export default function build(): void {
     ],
     { cwd: ROOT, encoding: 'utf8' },
   );
-  if (!existsSync(PROGRAM)) throw new Error(`The program could not be compiled:\n${stdout}`);
+  if (!existsSync(COMPILED)) throw new Error(`The program could not be compiled:\n${stdout}`);
   const pages = spawnSync(process.execPath, [join(ROOT, 'scripts/pages.mjs')], { encoding: 'utf8' });
   if (pages.status !== 0) throw new Error(`The console could not be built:\n${pages.stdout}${pages.stderr}`);
 }
