@@ -9,6 +9,8 @@ export default defineConfig({
     exclude: leftOut,
     globalSetup: ['test/support/bundle.ts', 'test/support/cluster.ts', 'test/faults/support/build.ts'],
     pool: 'forks',
+    // Files share a process, which loads the code once.
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 300_000,

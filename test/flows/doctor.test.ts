@@ -78,9 +78,11 @@ beforeAll(async () => {
   await writeSecretFile(join(folder, 'password'), PASSWORD);
   await writeSecretFile(join(folder, 'wrong'), 'another password');
   await writeSecretFile(join(folder, 'secret'), 'ab'.repeat(32));
-  for (const { address } of [RELAYER, LP, OPERATOR]) await c.fund(address);
-  await c.setOperator(LP.address, OPERATOR.address);
-  for (const { address } of [c.usdc, c.weth]) await c.deposit(LP.address, address, 1_000_000n);
+  await c.fundAll([RELAYER, LP, OPERATOR].map(({ address }) => ({ address, wholeTokens: 1_000_000n })));
+  await Promise.all([
+    c.setOperator(LP.address, OPERATOR.address),
+    ...[c.usdc, c.weth].map(({ address }) => c.deposit(LP.address, address, 1_000_000n)),
+  ]);
   attesters = await startAttesters(2);
   venue = await startTestVenue({ postgres });
 }, 180_000);

@@ -79,11 +79,15 @@ beforeAll(async () => {
     startTestPostgres(),
   ]);
   chain = devnet.chains[0] as TestChain;
-  await chain.fund(owner.address);
-  await chain.fund(operator.address, 0n);
-  await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
-  await chain.setOperator(owner.address, operator.address);
+  await chain.fundAll([
+    { address: owner.address, wholeTokens: 1_000_000n },
+    { address: operator.address, wholeTokens: 0n },
+  ]);
+  await Promise.all([
+    chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC),
+    chain.deposit(owner.address, chain.weth.address, 20n * WETH),
+    chain.setOperator(owner.address, operator.address),
+  ]);
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
   databaseUrl = await postgres.server.database('lp_operator');

@@ -112,11 +112,15 @@ beforeAll(async () => {
     startTestPostgres(),
   ]);
   chain = devnet.chains[0] as TestChain;
-  await chain.fund(owner.address);
-  await chain.fund(operator.address, 0n);
-  await chain.deposit(owner.address, chain.usdc.address, 500_000_000_000n);
-  await chain.deposit(owner.address, chain.weth.address, 200n * WETH);
-  await chain.setOperator(owner.address, operator.address);
+  await chain.fundAll([
+    { address: owner.address, wholeTokens: 1_000_000n },
+    { address: operator.address, wholeTokens: 0n },
+  ]);
+  await Promise.all([
+    chain.deposit(owner.address, chain.usdc.address, 500_000_000_000n),
+    chain.deposit(owner.address, chain.weth.address, 200n * WETH),
+    chain.setOperator(owner.address, operator.address),
+  ]);
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
   const port = await freePort();

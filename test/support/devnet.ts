@@ -50,6 +50,8 @@ export interface TestChain {
   weth: TokenInfo;
   /** Native currency and, of every token, this many whole ones. */
   fund(address: Address, wholeTokens?: bigint): Promise<void>;
+  /** As `fund`, and in one block for all. */
+  fundAll(accounts: readonly { address: Address; wholeTokens: bigint }[]): Promise<void>;
   /** Sends from an impersonated account and waits until it is mined. Throws when it reverts. */
   send(from: Address, to: Address, data: Hex): Promise<Hex>;
   approve(owner: Address, token: Address, spender: Address, amount?: bigint): Promise<void>;
@@ -195,6 +197,22 @@ async function startChain(
       encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
     );
   }
+  const fundAll: TestChain['fundAll'] = (accounts) =>
+    fundDevnet({
+      rpcUrl: anvil.url,
+      chainId: id,
+      deployerPrivateKey: DEPLOYER.privateKey,
+      native: accounts.map(({ address }) => ({ to: address, wei: 10n ** 20n })),
+      mint: accounts
+        .filter(({ wholeTokens }) => wholeTokens > 0n)
+        .flatMap(({ address, wholeTokens }) =>
+          deployment.tokens.map(({ address: token, decimals }) => ({
+            token,
+            to: address,
+            amount: wholeTokens * 10n ** BigInt(decimals),
+          })),
+        ),
+    });
   return {
     anvil,
     chain,
@@ -202,26 +220,16 @@ async function startChain(
     deployment,
     usdc,
     weth,
-    fund: (address, wholeTokens = 1_000_000n) =>
-      fundDevnet({
-        rpcUrl: anvil.url,
-        chainId: id,
-        deployerPrivateKey: DEPLOYER.privateKey,
-        native: [{ to: address, wei: 10n ** 20n }],
-        mint:
-          wholeTokens === 0n
-            ? []
-            : deployment.tokens.map(({ address: token, decimals }) => ({
-                token,
-                to: address,
-                amount: wholeTokens * 10n ** BigInt(decimals),
-              })),
-      }),
+    fund: (address, wholeTokens = 1_000_000n) => fundAll([{ address, wholeTokens }]),
+    fundAll,
     send,
     approve,
     async deposit(owner, token, amount) {
-      await approve(owner, token, chain.escrow, amount);
-      await send(owner, chain.escrow, depositCall(token, amount));
+      // Both fit into one block: anvil numbers them in this order.
+      await Promise.all([
+        approve(owner, token, chain.escrow, amount),
+        send(owner, chain.escrow, depositCall(token, amount)),
+      ]);
     },
     async setOperator(lp, operator, allowed = true) {
       await send(lp, chain.escrow, setOperatorCall(operator, allowed));

@@ -46,10 +46,12 @@ export async function startOneChainLp({
 }: OneChainLpOptions): Promise<OneChainLp> {
   const [devnet, postgres] = await Promise.all([startDevnet([chainId], devnetOptions), startTestPostgres()]);
   const chain = devnet.chains[0] as TestChain;
-  for (const { address } of [owner, ...others]) await chain.fund(address);
-  await chain.deposit(owner.address, chain.usdc.address, usdc);
-  await chain.deposit(owner.address, chain.weth.address, weth);
-  await chain.setOperator(owner.address, operator.address);
+  await chain.fundAll([owner, ...others].map(({ address }) => ({ address, wholeTokens: 1_000_000n })));
+  await Promise.all([
+    chain.deposit(owner.address, chain.usdc.address, usdc),
+    chain.deposit(owner.address, chain.weth.address, weth),
+    chain.setOperator(owner.address, operator.address),
+  ]);
   await chain.anvil.mine(2);
   const venue = await startScriptedVenue([chain.chain]);
   const lp = await createTestLp({

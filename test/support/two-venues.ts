@@ -39,9 +39,11 @@ export async function startTwoVenues(
   const [devnet, postgres] = await Promise.all([startDevnet([chainId]), startTestPostgres()]);
   const chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
-  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 100n * 10n ** 18n);
-  await chain.setOperator(owner.address, operator.address);
+  await Promise.all([
+    chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC),
+    chain.deposit(owner.address, chain.weth.address, 100n * 10n ** 18n),
+    chain.setOperator(owner.address, operator.address),
+  ]);
   await chain.anvil.mine(2);
   await chain.anvil.rpc('evm_setIntervalMining', [1]);
   const honest = await startScriptedVenue([chain.chain]);

@@ -101,15 +101,20 @@ export async function startLpProcesses({
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
   const [chain, there] = devnet.chains as [TestChain, TestChain | undefined];
-  for (const { address } of [owner, operator, taker, keeper]) await chain.fund(address, 50_000_000n);
-  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
-  await chain.deposit(taker.address, chain.usdc.address, 10_000_000n * USDC);
-  await chain.setOperator(owner.address, operator.address);
+  await chain.fundAll(
+    [owner, operator, taker, keeper].map(({ address }) => ({ address, wholeTokens: 50_000_000n })),
+  );
+  await Promise.all([
+    chain.deposit(owner.address, chain.weth.address, 20n * WETH),
+    chain.deposit(taker.address, chain.usdc.address, 10_000_000n * USDC),
+    chain.setOperator(owner.address, operator.address),
+  ]);
   if (there) {
-    await there.fund(owner.address, 50_000n);
-    await there.fund(operator.address);
-    await there.deposit(owner.address, there.usdc.address, 50_000n * USDC);
-    await there.setOperator(owner.address, operator.address);
+    await there.fundAll([owner, operator].map(({ address }) => ({ address, wholeTokens: 50_000n })));
+    await Promise.all([
+      there.deposit(owner.address, there.usdc.address, 50_000n * USDC),
+      there.setOperator(owner.address, operator.address),
+    ]);
     await there.anvil.mine(3);
   }
   await chain.anvil.mine(3);

@@ -169,14 +169,21 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   }));
   await Promise.all(
     devnet.chains.map(async (chain) => {
-      await chain.fund(relayer.address, 0n);
-      for (const { owner, operator } of owners) {
-        await chain.fund(operator.address, 0n);
-        await chain.fund(owner.address, inventory);
-        for (const token of [chain.usdc, chain.weth])
-          await chain.deposit(owner.address, token.address, inventory * 10n ** BigInt(token.decimals));
-        await chain.setOperator(owner.address, operator.address);
-      }
+      await chain.fundAll([
+        { address: relayer.address, wholeTokens: 0n },
+        ...owners.flatMap(({ owner, operator }) => [
+          { address: operator.address, wholeTokens: 0n },
+          { address: owner.address, wholeTokens: inventory },
+        ]),
+      ]);
+      await Promise.all(
+        owners.flatMap(({ owner, operator }) => [
+          ...[chain.usdc, chain.weth].map((token) =>
+            chain.deposit(owner.address, token.address, inventory * 10n ** BigInt(token.decimals)),
+          ),
+          chain.setOperator(owner.address, operator.address),
+        ]),
+      );
     }),
   );
   const database = connectDatabase({
@@ -429,7 +436,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     solverKey: (id) => solverKeys.get(id) ?? '',
     async client(name) {
       const wallet = account(3_500 + clients++);
-      for (const chain of devnet.chains) await funded(() => chain.fund(wallet.address, 100_000n));
+      await funded(async () => {
+        await Promise.all(devnet.chains.map((chain) => chain.fund(wallet.address, 100_000n)));
+      });
       return createClient({ wallet, venueUrl: venueUrl(name), apiKey: service, chains: devnet.chains, log });
     },
     log,
