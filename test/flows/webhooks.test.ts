@@ -19,8 +19,10 @@ import { createWebhookCourier } from '../../src/venue/webhooks/deliver.ts';
 import { createWebhookFanOut } from '../../src/venue/webhooks/fan-out.ts';
 import { WEBHOOKS, type WebhookOptions } from '../../src/venue/webhooks/options.ts';
 import { createVault } from '../../src/venue/webhooks/vault.ts';
+import { startTcpProxy } from '../faults/support/tcp-proxy.ts';
 import { account } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
+import { startSolver } from '../support/solver.ts';
 import { makeTrade } from '../support/trade.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 import { type Received, type Receiver, startReceiver } from '../support/webhook-receiver.ts';
@@ -258,6 +260,31 @@ describe('laws', () => {
     expect(statuses.filter((status, n) => status === statuses[n + 1])).toEqual([]);
     expect(new Set(idsOf(one.received())).size).toBe(statuses.length);
     expect(none.received()).toEqual([]);
+  });
+
+  test('a replica falls silent: another one tells that its solver is offline', async () => {
+    await worker();
+    const proxy = await startTcpProxy(v.databaseUrl);
+    const replica = await v.replica({}, { url: proxy.url });
+    stops.push(
+      async () => proxy.set({ kind: 'pass' }),
+      () => replica.stop(),
+      () => proxy.stop(),
+    );
+    const known = await v.solver(78, () => undefined);
+    await known.stop();
+    await v.agree([replica]);
+    const one = await hook({ events: ['solver.changed'] });
+    const { id, apiKey, operator } = known;
+    const solver = await startSolver(replica.url, {
+      ...{ id, apiKey, operator, lp: known.lp.address, chains: [v.chain.chain], answer: () => undefined },
+      ...{ corridors: [`${v.chain.chain.slug}-${v.chain.chain.slug}`], now: () => 0 },
+    });
+    stops.push(() => solver.stop());
+    await until(() => one.received().some(({ json }) => json['data']?.['status'] === 'active'));
+    proxy.set({ kind: 'reset' });
+    await until(() => one.received().some(({ json }) => json['data']?.['status'] === 'offline'));
+    expect(new Set(idsOf(one.received())).size).toBe(one.received().length);
   });
 });
 

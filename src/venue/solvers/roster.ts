@@ -78,6 +78,9 @@ interface Presence {
 
 export type Roster = ReturnType<typeof createRoster>;
 
+/** Whether a status changed at this replica, or another replica told of it or went away. */
+type Seen = 'here' | 'elsewhere';
+
 const SHADOW_NOTE = 'shadow: prices requests and signs nothing';
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
@@ -106,7 +109,7 @@ export function createRoster(
   const allCorridors = [...known.test, ...known.live];
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
-  const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
+  const watchers = new Set<(entry: RosterEntry, atMs: number, seen: Seen) => void>();
   const newcomers = new Set<(solverId: string) => void>();
   const statusChanges = createBuckets(clock, STATUS_CHANGES);
   const changed = new Set<string>();
@@ -197,12 +200,12 @@ export function createRoster(
       .catch((error: unknown) =>
         log.warn({ solver: entry.id, error }, 'a roster transition could not be stored'),
       );
-    notifyShown(entry);
+    notifyShown(entry, 'here');
   }
 
-  function notifyShown(entry: RosterEntry) {
+  function notifyShown(entry: RosterEntry, seen: Seen) {
     const atMs = clock.nowMs();
-    for (const watcher of watchers) watcher(entry, atMs);
+    for (const watcher of watchers) watcher(entry, atMs, seen);
   }
 
   function applyPresence(solverId: string, replica: string, presence: Presence | undefined) {
@@ -211,7 +214,7 @@ export function createRoster(
     const was = shown(entry).status;
     if (presence) entry.elsewhere.set(replica, presence);
     else entry.elsewhere.delete(replica);
-    if (shown(entry).status !== was) notifyShown(entry);
+    if (shown(entry).status !== was) notifyShown(entry, 'elsewhere');
   }
 
   function corridorsOf(
@@ -397,7 +400,7 @@ export function createRoster(
       return () => listeners.delete(listener);
     },
     /** When the shown status changes. */
-    onShown(watcher: (entry: RosterEntry, atMs: number) => void) {
+    onShown(watcher: (entry: RosterEntry, atMs: number, seen: Seen) => void) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },

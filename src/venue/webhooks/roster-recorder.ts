@@ -1,6 +1,8 @@
 /**
- * Stores changes of solvers' shown status for webhooks. Every replica sees each change; the first one stores
- * it. A regular comparison stores what no replica could, for example because all of them were stopped.
+ * Stores changes of solvers' shown status for webhooks. The replica at which a status changes stores it. The
+ * others learn of it later, when a newer change may be stored already, so they compare what they show after a
+ * pause: by then they differ only if that replica could not store it. A regular comparison stores what no
+ * replica could, for example because all of them were stopped.
  */
 
 import { toIso } from '../../domain/time.ts';
@@ -11,6 +13,8 @@ import { WEBHOOKS_TOPIC } from './options.ts';
 
 /** Longer than solvers and other replicas need to connect to a replica that starts. */
 const COMPARE_MS = 30_000;
+/** Longer than a replica takes to tell the others of a change, and to store it. */
+const ELSEWHERE_MS = 2_000;
 
 export function createRosterRecorder({
   store,
@@ -23,6 +27,7 @@ export function createRosterRecorder({
   roster: Roster;
 }) {
   let cancel = () => {};
+  let cancelElsewhere = () => {};
   let stopped = false;
   /** One at a time, so that changes are stored in their order. */
   let queue = Promise.resolve();
@@ -48,18 +53,27 @@ export function createRosterRecorder({
     return status && { solverId: entry.id, status, occurredAtMs, test: test ?? null, live: live ?? null };
   }
 
-  function compare() {
+  function compareAll() {
     for (const entry of roster.entries()) record(entry, clock.nowMs());
-    cancel = clock.after(COMPARE_MS, compare);
   }
 
-  roster.onShown(record);
+  function compareRegularly() {
+    compareAll();
+    cancel = clock.after(COMPARE_MS, compareRegularly);
+  }
+
+  roster.onShown((entry, atMs, seen) => {
+    if (seen === 'here') return record(entry, atMs);
+    cancelElsewhere();
+    cancelElsewhere = clock.after(ELSEWHERE_MS, compareAll);
+  });
 
   return {
-    start: () => void (cancel = clock.after(COMPARE_MS, compare)),
+    start: () => void (cancel = clock.after(COMPARE_MS, compareRegularly)),
     async stop() {
       stopped = true;
       cancel();
+      cancelElsewhere();
       await queue;
     },
   };
