@@ -126,7 +126,7 @@ export default defineConfig({
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,
-    // One more than two cores, because tests mostly wait for blocks and leases.
-    maxWorkers: 3,
+    // One more than two cores, because tests mostly wait for blocks and leases. The long ones do not.
+    maxWorkers: chosen === 'long' ? 2 : 3,
   },
 });
