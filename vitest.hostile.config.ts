@@ -11,6 +11,7 @@ export default defineConfig({
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,
-    maxWorkers: 2,
+    // They wait half of the time.
+    maxWorkers: 3,
   },
 });
