@@ -39,14 +39,17 @@ export const LONG_TESTS = [
     'lp-account',
     'lp-account-trade',
     'lp-books',
+    'lp-console',
     'lp-init',
     'lp-operator',
     'lp-operator-limit',
+    'lp-pricing-console',
     'lp-shadow',
     'lp-transfer-books',
     'lp-transfers',
     'lp-transfers-console',
     'node-answers',
+    'operator-console',
     'pooler',
     'remote-signers',
     'sandbox',
@@ -62,14 +65,11 @@ export const LONG_TESTS = [
     'workspace-console',
     'workspace-history',
     'workspace-keys',
+    'workspace-pages',
     'workspace-trade',
   ].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz/fuzz.test.ts',
 ];
-/** In both: `npm test` looks at each page on one screen, the long tests on all (test/support/browser.ts). */
-const CONSOLES = ['lp-console', 'lp-pricing-console', 'operator-console', 'workspace-pages'].map(
-  (name) => `test/flows/${name}.test.ts`,
-);
 /** `npm test` sets `short`, `npm run test:long` sets `long`; without either vitest runs all. */
 const chosen = process.env['FIRMQUOTE_TESTS'];
 
@@ -104,10 +104,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     ...patient,
-    include:
-      chosen === 'long'
-        ? [...LONG_TESTS, ...(process.env['CI'] === 'true' ? [] : CONSOLES)]
-        : ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: chosen === 'long' ? LONG_TESTS : ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `test:package`, `lp-day` and `rehearse` run these.
     exclude: [
       ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'package', 'lp-day', 'rehearsal'].map(

@@ -13,11 +13,11 @@ export const SCREENS = {
 } as const;
 export type Screen = keyof typeof SCREENS;
 export const SCREEN_NAMES = Object.keys(SCREENS) as Screen[];
-const ALL = process.env['FIRMQUOTE_TESTS'] !== 'short' && process.env['CI'] !== 'true';
-/** Those on which a whole story is played: one in `npm test` and in CI, all in `npm run test:long`. */
+const ALL = process.env['CI'] !== 'true';
+/** Those on which a whole story is played: all, but one in CI. */
 export const screens: readonly Screen[] = ALL ? SCREEN_NAMES : ['light'];
 
-/** Those to look at on this screen: all pages, or in `npm test` and in CI each page on one screen. */
+/** Those to look at on this screen: all pages, but in CI each page on one screen. */
 export const shownOn = <T>(screen: Screen, pages: readonly T[]): readonly T[] =>
   ALL ? pages : pages.filter((_, at) => SCREEN_NAMES[at % SCREEN_NAMES.length] === screen);
 
