@@ -16,8 +16,8 @@ import type { Client } from '../faults/support/client.ts';
 /** For a fault to become a metric, and the metric an alert. */
 const PATIENCE_MS = 180_000;
 /**
- * Half a second without an answer, a slow event loop for a second, or a second in which the LPs wait for a
- * late block, is an alert here: a busy machine causes it before the fault does.
+ * Half a second without an answer, also about the roster, or a slow event loop for a second is an alert here:
+ * a busy machine causes it before the fault does.
  */
 const BY_LOAD = ['EventLoopBlocked', 'ProcessDown', 'NobodyQuotes'];
 /** Whatever costs takers a quote or an order counts here. ops/*.test.yml say when these do not fire. */
