@@ -351,11 +351,11 @@ async function ci() {
   // prints follows.
   const held = [];
   const second = async () => {
-    for (const name of ['test:walkthrough', 'test:package', 'rehearse'])
+    for (const name of ['lp-day', 'test:walkthrough', 'test:package'])
       await longer(name, (chunk) => held.push(chunk));
   };
   const first = async () => {
-    for (const name of ['test:alerts', 'lp-day']) await longer(name);
+    for (const name of ['test:alerts', 'rehearse']) await longer(name);
   };
   await Promise.all([first(), second()]);
   console.log(Buffer.concat(held).toString());
