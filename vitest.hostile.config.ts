@@ -11,7 +11,6 @@ export default defineConfig({
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,
-    // They wait half of the time.
-    maxWorkers: 3,
+    maxWorkers: 2,
   },
 });
