@@ -62,7 +62,7 @@ export const PROGRAMS = [
     tests: ['test/ops/proxy.test.ts'],
   })),
   {
-    // Without windows to draw it takes a third less CPU.
+    // Without windows to draw it takes a quarter less CPU.
     name: 'chromium-headless-shell',
     or: 'chromium',
     debian: 'chromium-headless-shell',

@@ -1,7 +1,7 @@
 /**
  * Before tests that start many processes: the program as a few files. A process that loads one file for each
- * module spends twice the CPU until it runs. `test:package` and `test:walkthrough` start the program as it
- * ships.
+ * module spends twice the CPU until it runs. `test:package`, `test:walkthrough` and `rehearse` start the
+ * program as it ships.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

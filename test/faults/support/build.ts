@@ -1,4 +1,4 @@
-/** Before the faults: the program with faults (program.ts), which starts as fast as the released one. */
+/** Before the faults: bundles the program with faults (program.ts). */
 
 import { bundled } from '../../support/bundle.ts';
 
