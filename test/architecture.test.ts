@@ -19,6 +19,12 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
 
+/**
+ * The floors inside a room, top to bottom: its folders, and the files that lie beside them. A file imports
+ * from its own folder and from the entries below it. docs/develop/architecture.md gives the reasons.
+ */
+const SUB_FLOORS: Readonly<Record<string, readonly string[]>> = {};
+
 /** What each low room may import from outside the house. Everything else there is our own code. */
 const PACKAGES: Record<string, readonly string[]> = {
   // keccak-256 is a pure function of its argument.
@@ -78,6 +84,43 @@ test('imports run down: own room or a lower floor, never a neighbour, never up',
   );
   expect(wrong).toEqual([]);
 });
+
+describe.each(Object.entries(SUB_FLOORS))('inside %s', (room, floors) => {
+  const files = code.filter((source) => source.room === room);
+
+  test('every folder and file has one place', () => {
+    expect([...floors].sort()).toEqual([...new Set(files.map(({ path }) => subRoomOf(path)))].sort());
+  });
+
+  test('imports run down', () => {
+    expect(importsRunningUp(files, floors)).toEqual([]);
+  });
+
+  test('the architecture page lists the floors in this order', () => {
+    const page = readFileSync(join(ROOT, 'docs/develop/architecture.md'), 'utf8');
+    const section = page.split(`\n### Inside \`${room}\`\n`)[1]?.split(/^#/m)[0] ?? '';
+    expect([...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)).toEqual(floors);
+  });
+});
+
+/** The folder of a room in which a file lies, or the file itself where it lies beside the folders. */
+function subRoomOf(path: string): string {
+  return path.split('/')[1] as string;
+}
+
+function importsRunningUp(
+  files: readonly Pick<Source, 'path' | 'imports'>[],
+  floors: readonly string[],
+): string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.flatMap((target) => {
+      const reached = target.startsWith('.') ? join(dirname(path), target) : '';
+      const own = subRoomOf(path);
+      if (reached.split('/')[0] !== path.split('/')[0] || subRoomOf(reached) === own) return [];
+      return floors.indexOf(subRoomOf(reached)) > floors.indexOf(own) ? [] : [`${path} imports ${reached}`];
+    }),
+  );
+}
 
 test('the low rooms import only the pure packages on their list', () => {
   const wrong = code.flatMap(({ path, room, imports }) =>
@@ -281,6 +324,16 @@ test('the rules themselves can fail', () => {
       `import a from './x.ts';\nexport { b } from "../y.ts";\nconst c = await import('z');\nimport 'w';\nimport {\n d,\n} from './v.ts'`,
     ),
   ).toEqual(['./x.ts', '../y.ts', './v.ts', 'w', 'z']);
+  expect(
+    importsRunningUp(
+      [
+        { path: 'lp/node.ts', imports: ['./risk/guard.ts'] },
+        { path: 'lp/risk/guard.ts', imports: ['./pace.ts', '../quoting/quote.ts', '../../domain/hex.ts'] },
+        { path: 'lp/quoting/quote.ts', imports: ['../risk/guard.ts', '../node.ts'] },
+      ],
+      ['node.ts', 'quoting', 'risk'],
+    ),
+  ).toEqual(['lp/risk/guard.ts imports lp/quoting/quote.ts', 'lp/quoting/quote.ts imports lp/node.ts']);
   expect(withoutComments('a /* await */ b // await\nc "// kept"')).toBe('a  b \nc "// kept"');
 });
 
