@@ -12,7 +12,7 @@ import { encodeDeployData } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decryptKey, keystoreAddress } from '../../src/adapters/keystore/keystore.ts';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
-import type { Terminal } from '../../src/apps/cli/ask.ts';
+import type { Terminal } from '../../src/apps/terminal/ask.ts';
 import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';

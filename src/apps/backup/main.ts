@@ -7,7 +7,7 @@ import type { LpConfig } from '../../lp/config/config.ts';
 import type { SecretContext } from '../keys.ts';
 import type { LpAppConfig } from '../lp/config.ts';
 import { withChain } from '../networks.ts';
-import { type SubjectOptions, withSubject } from '../subject.ts';
+import { type SubjectOptions, withSubject } from '../audit/subject.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
 
 export async function runBackup(file: string, options: SubjectOptions): Promise<void> {

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { LpAppConfig } from '../lp/config.ts';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
-import { printLines } from './table.ts';
+import { printLines } from '../terminal/table.ts';
 
 const APPS = ['venue', 'lp', 'attester', 'deploy', 'demo', 'take'] as const;
 export type App = (typeof APPS)[number];

@@ -10,7 +10,7 @@ import {
 import { decryptKey, encryptKey, keystoreAddress } from '../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
-import { askSecret } from './ask.ts';
+import { askSecret } from '../terminal/ask.ts';
 import { badRequest } from '../bad-request.ts';
 import { mountedByEnv } from '../keys.ts';
 

@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { VERSION } from '../../adapters/system/version.ts';
 import { BaseError } from '../../domain/errors.ts';
 import type { AuditCommand } from '../audit/main.ts';
-import type { SubjectOptions } from '../subject.ts';
+import type { SubjectOptions } from '../audit/subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
 import { certifyCommand } from './certify.ts';

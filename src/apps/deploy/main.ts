@@ -6,8 +6,8 @@ import { createDeployNode, type DeployNode } from '../../adapters/evm/deploy/nod
 import type { Log } from '../../ports/log.ts';
 import type { Signer } from '../../ports/signer.ts';
 import { badRequest } from '../bad-request.ts';
-import { openTerminal } from '../cli/ask.ts';
-import { printLines } from '../cli/table.ts';
+import { openTerminal } from '../terminal/ask.ts';
+import { printLines } from '../terminal/table.ts';
 import { loadConfig } from '../config/load.ts';
 import { expand, type SecretContext } from '../keys.ts';
 import { minBaseFeeWei } from '../networks.ts';

@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../../domain/amount.ts';
 import { keccakHex } from '../../domain/keccak.ts';
-import { table } from '../cli/table.ts';
+import { table } from '../terminal/table.ts';
 import { runtimeOf } from './code.ts';
 import type { ChainPlan } from './plan.ts';
 

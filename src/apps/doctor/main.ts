@@ -11,7 +11,7 @@ import { wantedOf } from '../../lp/market/market.ts';
 import type { Log } from '../../ports/log.ts';
 import { zAttesterConfig } from '../attester/config.ts';
 import { badRequest } from '../bad-request.ts';
-import { printLines, table } from '../cli/table.ts';
+import { printLines, table } from '../terminal/table.ts';
 import { loadConfig, readJson } from '../config/load.ts';
 import type { FeedSection } from '../config/feeds.ts';
 import type { ChainSection, KeySource } from '../config/parts.ts';

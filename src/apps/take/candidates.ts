@@ -11,7 +11,7 @@ import {
 } from '../../client/client.ts';
 import type { RouterCandidate } from '../../protocol/api/router.ts';
 import { formatUnits, isAmount } from '../../domain/amount.ts';
-import { CUT_NOTE, shortUnits, table } from '../cli/table.ts';
+import { CUT_NOTE, shortUnits, table } from '../terminal/table.ts';
 import type { TakerToken } from './assets.ts';
 import type { Report } from './report.ts';
 

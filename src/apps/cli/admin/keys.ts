@@ -2,7 +2,7 @@
 
 import { zNewKeyRequest } from '../../../protocol/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 
 interface IssueOptions extends AdminOptions {
   kind: string;

@@ -20,7 +20,7 @@ import { badRequest } from '../../bad-request.ts';
 import type { SecretContext } from '../../keys.ts';
 import type { VenueConfig } from '../../venue/config.ts';
 import { openPartnerClients } from '../../venue/partners.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import type { AdminOptions } from './venue-admin.ts';
 import { withVenueDatabase } from './venue-database.ts';
 

@@ -5,7 +5,7 @@ import { type Bytes32, isBytes32 } from '../../../domain/hex.ts';
 import { toIso } from '../../../domain/time.ts';
 import { TRAVEL_RULE_STATES, type TravelRuleState } from '../../../ports/stores/travel-rule.ts';
 import { type AdminOptions, withAdmin } from './venue-admin.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 const MOST = 500;

@@ -14,7 +14,7 @@ import {
 } from '../../../protocol/admin/admin.ts';
 import type { Admin } from '../../../venue/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 interface WorkspaceOptions extends AdminOptions {

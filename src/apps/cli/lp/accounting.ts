@@ -1,9 +1,9 @@
 /** `firmquote lp journal`: the accounting ledger beside the chains. Exit code 1: not everything agrees. */
 
 import { formatTokens, parseUnits } from '../../../domain/amount.ts';
-import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { type AdminClient, type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { exportJournal } from './export.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 interface Books {

@@ -5,9 +5,9 @@ import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload, ReloadPreview } from '../../lp/reload.ts';
-import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { type AdminClient, type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import type { SignalView } from '../../lp/signals.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { signalText } from './signal.ts';
 
 type Status = Omit<LpStatus, 'chains' | 'signals'> & {

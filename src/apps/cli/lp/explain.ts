@@ -6,8 +6,8 @@ import type {
   ExplainedQuote,
   Explanation,
 } from '../../../lp/quote-log/explain.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { printLines, table } from '../table.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { bpsText } from './signal.ts';
 
 export async function explain(id: string, options: AdminClientOptions): Promise<void> {

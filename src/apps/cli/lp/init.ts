@@ -36,7 +36,7 @@ import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-pri
 import { readPreset } from '../../config/presets.ts';
 import { chainOf } from '../../networks.ts';
 import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
-import { openTerminal, type Terminal } from '../ask.ts';
+import { openTerminal, type Terminal } from '../../terminal/ask.ts';
 import { newPassword } from '../keystore.ts';
 import { readAddress, readSalt } from '../option-values.ts';
 import { badRequest } from '../../bad-request.ts';

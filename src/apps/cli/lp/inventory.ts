@@ -8,9 +8,9 @@ import type { CurveView } from '../../../lp/quoting/win-rates.ts';
 import type { LpNode } from '../../../lp/node/interface.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
 import type { Receivable } from '../../../lp/accounting/receivables.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { boundsText } from './signal.ts';
-import { CUT_NOTE, printLines, shortUnits, table } from '../table.ts';
+import { CUT_NOTE, printLines, shortUnits, table } from '../../terminal/table.ts';
 
 type Wire<T> = T extends bigint
   ? string

@@ -1,7 +1,7 @@
 /** `firmquote lp` and its subcommands. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AdminClientOptions } from './admin-client.ts';
+import type { AdminClientOptions } from '../../lp/admin-client.ts';
 import type { InitOptions } from './init.ts';
 import type { ShadowReportOptions } from './shadow.ts';
 import type { SetSignalOptions } from './signal.ts';

@@ -17,9 +17,9 @@ import { withChain } from '../../networks.ts';
 import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
 import { toolContext } from '../../process.ts';
 import { badConfig, badRequest } from '../../bad-request.ts';
-import { openKeystore } from '../open-keystore.ts';
+import { openKeystore } from '../../terminal/open-keystore.ts';
 import { readAddress, secondsOf } from '../option-values.ts';
-import { printLines } from '../table.ts';
+import { printLines } from '../../terminal/table.ts';
 
 export interface OwnerOptions {
   config?: string;

@@ -9,8 +9,8 @@ import {
   type RebalancingCosts,
   type BookedRow,
 } from '../../../lp/accounting/profit-csv.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { printLines, shortUnits, table, usdText } from '../table.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
+import { printLines, shortUnits, table, usdText } from '../../terminal/table.ts';
 import { badRequest } from '../../bad-request.ts';
 import { minutes, showTransfers } from './transfer-costs.ts';
 

@@ -2,8 +2,8 @@
 
 import type { PlanView } from '../../lp/transfers/plans.ts';
 import type { TransferHistory, TransferView } from '../../lp/transfers/view.ts';
-import { printLines, table } from '../table.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { printLines, table } from '../../terminal/table.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 
 const AMOUNTS = { right: ['amount', 'fee up to'] };
 const TRANSFER = ['id', 'began', 'asset', 'from', 'to', 'amount', 'stage'] as const;

@@ -1,7 +1,7 @@
 /** `firmquote lp rfqs`: prints recent requests for `firmquote sim replay`. */
 
 import type { RecordedPage } from '../../../lp/quote-log/recorded-requests.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 
 export async function printRfqs(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);

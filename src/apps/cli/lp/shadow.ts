@@ -2,8 +2,8 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
-import { printLines, table, usdText } from '../table.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { printLines, table, usdText } from '../../terminal/table.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { timeOf } from './pnl.ts';
 
 export interface ShadowReportOptions extends AdminClientOptions {

@@ -4,8 +4,8 @@ import type { LpNode } from '../../../lp/node/interface.ts';
 import { badRequest } from '../../bad-request.ts';
 import type { SignalView } from '../../lp/signals.ts';
 import { secondsOf } from '../option-values.ts';
-import { printLines, table } from '../table.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { printLines, table } from '../../terminal/table.ts';
+import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 
 type Bounds = NonNullable<ReturnType<LpNode['limits']>['signals']>;
 

@@ -2,8 +2,8 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { csvLineOf } from '../../../protocol/csv.ts';
-import { printLines, table, usdText } from '../table.ts';
-import type { AdminClient } from './admin-client.ts';
+import { printLines, table, usdText } from '../../terminal/table.ts';
+import type { AdminClient } from '../../lp/admin-client.ts';
 
 interface Transfer {
   id: string;

@@ -5,7 +5,7 @@ import type { ReplayResult } from '../../../sim/replay.ts';
 import { type PairedDifference, pairedDifference } from '../../../sim/study/paired.ts';
 import { variantsOf } from '../../../sim/study/runs.ts';
 import { addToSums, meanOf, noSums } from '../../../sim/sums.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import {
   cellsOf,
   type Column,

@@ -1,7 +1,7 @@
 /** Prints a report as a table and, last, as one line of JSON. */
 
 import type { SimReport, ReportRow } from '../../../sim/row.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 
 export function printReport({ ok, rows }: SimReport, notes: readonly string[] = []): void {
   printLines(

@@ -19,7 +19,7 @@ import { type CsvTable, rowsOf, saveTables } from './columns.ts';
 import { firstMids, readPaths, sampleSecondsOf } from './paths.ts';
 import { chartsOf, type MarketOptions, seriesTables, takersOf } from './run.ts';
 import { save } from './save.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 export interface ReplayOptions extends MarketOptions {

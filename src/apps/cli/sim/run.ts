@@ -24,7 +24,7 @@ import { hedgeReport } from './hedge-report.ts';
 import { readMaker } from './maker.ts';
 import { firstMids, type PathOptions, readPaths, sampleSecondsOf } from './paths.ts';
 import { save } from './save.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 
 export interface MarketOptions extends PathOptions {
   rfqSeconds: number;

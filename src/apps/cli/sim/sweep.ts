@@ -7,7 +7,7 @@ import { pageOf } from '../../../sim/page.ts';
 import { type PairedDifference, pairedDifference } from '../../../sim/study/paired.ts';
 import { type SeedResult, type Variant, variantsOf } from '../../../sim/study/runs.ts';
 import { badRequest } from '../../bad-request.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, table } from '../../terminal/table.ts';
 import {
   cellsOf,
   type Column,

@@ -1,13 +1,13 @@
 /** Calls the admin API of a running LP. */
 
 import { userInfo } from 'node:os';
-import { RequestError, UpstreamError } from '../../../domain/errors.ts';
-import { loadConfig } from '../../config/load.ts';
-import { zLpServers } from '../../lp/config.ts';
-import { readAdminToken } from '../../lp/token.ts';
-import { toolContext } from '../../process.ts';
-import type { SecretFileOptions } from '../../../adapters/keystore/file.ts';
-import { badRequest } from '../../bad-request.ts';
+import { RequestError, UpstreamError } from '../../domain/errors.ts';
+import { loadConfig } from '../config/load.ts';
+import { zLpServers } from './config.ts';
+import { readAdminToken } from './token.ts';
+import { toolContext } from '../process.ts';
+import type { SecretFileOptions } from '../../adapters/keystore/file.ts';
+import { badRequest } from '../bad-request.ts';
 
 export interface AdminClientOptions {
   config?: string;

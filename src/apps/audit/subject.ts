@@ -1,18 +1,18 @@
 /** The database that a command works on: a venue's or an LP's. */
 
-import type { Migration } from '../adapters/postgres/migrate.ts';
-import type { Database } from '../adapters/postgres/pool.ts';
-import type { Log } from '../ports/log.ts';
-import { badRequest } from './bad-request.ts';
-import { loadConfig } from './config/load.ts';
-import type { ChainSection } from './config/parts.ts';
-import { withToolDatabase } from './database.ts';
-import type { SecretContext } from './keys.ts';
-import { type LpAppConfig, zLpAppConfig } from './lp/config.ts';
-import { LP_SCHEMA, LP_TABLES } from './lp/schema.ts';
-import { toolContext } from './process.ts';
-import { zVenueConfig } from './venue/config.ts';
-import { VENUE_SCHEMA, VENUE_TABLES } from './venue/schema.ts';
+import type { Migration } from '../../adapters/postgres/migrate.ts';
+import type { Database } from '../../adapters/postgres/pool.ts';
+import type { Log } from '../../ports/log.ts';
+import { badRequest } from '../bad-request.ts';
+import { loadConfig } from '../config/load.ts';
+import type { ChainSection } from '../config/parts.ts';
+import { withToolDatabase } from '../database.ts';
+import type { SecretContext } from '../keys.ts';
+import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
+import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
+import { toolContext } from '../process.ts';
+import { zVenueConfig } from '../venue/config.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 
 export interface SubjectOptions {
   venue?: string;
