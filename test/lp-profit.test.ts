@@ -11,7 +11,7 @@ import type { StandardOrder } from '../src/domain/order.ts';
 import { type Books, createFolder, NO_PROFIT, type Pass } from '../src/lp/accounting/fold.ts';
 import { createAccountingLedger, type Exchange, type FactPlace, idOf } from '../src/lp/accounting/ledger.ts';
 import { positionViewOf } from '../src/lp/accounting/pnl.ts';
-import type { Routes } from '../src/lp/quoting/route.ts';
+import type { Routes } from '../src/lp/routes/route.ts';
 import type { ProfitKey, StoredProfit } from '../src/ports/stores/accounting-store.ts';
 import { startTestPostgres, type TestPostgres } from './support/postgres.ts';
 

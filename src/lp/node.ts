@@ -14,7 +14,7 @@ import { statusOf } from './node/status.ts';
 import { wireLp } from './node/wiring.ts';
 import type { KilledBy } from './risk/kill-switch.ts';
 import type { PauseScope } from './risk/scoped-pauses.ts';
-import { previewQuotes } from './quote-log/preview.ts';
+import { previewQuotes } from './quoting/preview.ts';
 import { type SignalRequest, SignalRefusedError } from './quoting/signals.ts';
 import { limitUse } from './risk/limit-use.ts';
 

@@ -10,7 +10,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import type { VersionView } from '../../src/apps/lp/pricing/versions.ts';
-import type { PairPreview } from '../../src/lp/quote-log/preview.ts';
+import type { PairPreview } from '../../src/lp/quoting/preview.ts';
 import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import { faultsOfAccess, openBrowser, type Screen, SCREENS, screens } from '../support/browser.ts';

@@ -17,7 +17,7 @@ import { orderTimes } from '../../src/domain/time.ts';
 import { createLedger, type Ledger } from '../../src/inventory/ledger.ts';
 import type { Limits } from '../../src/inventory/limits.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
-import { NO_ADJUSTMENT } from '../../src/lp/risk/risk-adjustment.ts';
+import { NO_ADJUSTMENT } from '../../src/risk/adjustment.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createCommitmentSigner } from '../../src/lp/commitment-signer.ts';
 import type { Clock } from '../../src/ports/clock.ts';

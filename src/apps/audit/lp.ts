@@ -7,7 +7,7 @@ import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { OrderMessage } from '../../domain/order.ts';
-import { ownSlice } from '../../lp/quoting/order.ts';
+import { ownSlice } from '../../lp/routes/order.ts';
 import type { LedgerSnapshot } from '../../inventory/snapshot.ts';
 import type { Cut } from './cut.ts';
 import type { FindingsCollector } from './difference.ts';

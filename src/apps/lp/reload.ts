@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
-import type { PairPreview } from '../../lp/quote-log/preview.ts';
+import type { PairPreview } from '../../lp/quoting/preview.ts';
 import { type Change, changesBetween, isReloadable } from '../../lp/config/reload.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';

@@ -3,7 +3,7 @@ import { createLedger, type Ledger } from '../../inventory/ledger.ts';
 import { createBands } from './bands.ts';
 import { zLpAsset, zLpPair } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 const USDC = {
   address: `0x${'a'.repeat(40)}`,

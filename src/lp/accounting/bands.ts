@@ -10,7 +10,7 @@ import { ten } from '../../pricing/rational.ts';
 import { type ChainBand, rebalanceTerm } from '../../pricing/terms.ts';
 import type { LpConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 /** One chain's share of an asset, in 1e-18 of a whole token. */
 export interface ChainPosition {

@@ -24,8 +24,8 @@ import {
   type NativeMoney,
 } from './ledger.ts';
 import { ordersOfKey } from '../settlement/step-key.ts';
-import { ownSlice, type OwnSlice } from '../quoting/order.ts';
-import type { Routes } from '../quoting/route.ts';
+import { ownSlice, type OwnSlice } from '../routes/order.ts';
+import type { Routes } from '../routes/route.ts';
 import { createTransferSteps, type TransferSources } from './transfers/recognise.ts';
 
 export interface ReaderDeps {

@@ -7,7 +7,7 @@ import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './l
 import { type Books, createFolder, NO_PROFIT, type Note, type Pass } from './fold.ts';
 import type { Reading } from './chain-reader.ts';
 import { positionViewOf } from './pnl.ts';
-import type { Routes } from '../quoting/route.ts';
+import type { Routes } from '../routes/route.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;

@@ -36,7 +36,7 @@ import {
   valueOf,
   valueUnpriced,
 } from './pnl.ts';
-import type { Routes } from '../quoting/route.ts';
+import type { Routes } from '../routes/route.ts';
 import {
   begunTransfer,
   departedTransfer,

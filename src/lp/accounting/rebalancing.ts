@@ -16,7 +16,7 @@ import { rebalanceTerm } from '../../pricing/terms.ts';
 import type { Bands } from './bands.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
-import { ownSlice } from '../quoting/order.ts';
+import { ownSlice } from '../routes/order.ts';
 
 interface RebalancingDeps {
   bands(): Bands;

@@ -13,7 +13,7 @@ import type { LpAward } from '../../ports/stores/lp-store.ts';
 import type { Awards, OpenAward } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
-import { ownSlice } from '../quoting/order.ts';
+import { ownSlice } from '../routes/order.ts';
 
 export interface Receivable {
   orderId: Bytes32;

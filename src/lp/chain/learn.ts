@@ -10,7 +10,7 @@ import { min } from '../../domain/amount.ts';
 import type { ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpAward, LpStore } from '../../ports/stores/lp-store.ts';
-import { ownSlice } from '../quoting/order.ts';
+import { ownSlice } from '../routes/order.ts';
 
 interface LearnDeps {
   ports: ReadonlyMap<number, ChainPort>;

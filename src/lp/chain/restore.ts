@@ -13,7 +13,7 @@ import { chunksOf } from '../../inventory/snapshot.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpAward, LpStore, Opening } from '../../ports/stores/lp-store.ts';
-import { holdOf, ownSlice } from '../quoting/order.ts';
+import { holdOf, ownSlice } from '../routes/order.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 
 export interface Restored {

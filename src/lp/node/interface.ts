@@ -27,7 +27,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { Change, Reloaded } from '../config/reload.ts';
 import type { SourceView } from '../market/market.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
-import type { PairPreview } from '../quote-log/preview.ts';
+import type { PairPreview } from '../quoting/preview.ts';
 import type { ShadowReport } from '../shadow/report.ts';
 import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { SignalRequest } from '../quoting/signals.ts';

@@ -15,7 +15,7 @@ import { createLpMetrics } from '../metrics.ts';
 import { crossLandingSeconds } from '../../domain/chain.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
-import type { LpChain } from '../quoting/route.ts';
+import type { LpChain } from '../routes/route.ts';
 import type { LpNodeDeps } from './interface.ts';
 
 export type LpChainWithPort = LpChain & { port: ChainPort };

@@ -9,7 +9,7 @@ import { createAccounts } from '../accounting/accounts.ts';
 import { createRebalancing } from '../accounting/rebalancing.ts';
 import { createReceivables } from '../accounting/receivables.ts';
 import { createTakers } from '../accounting/taker-costs.ts';
-import { createChainState, gasPriceOf } from '../chain/chain-state.ts';
+import { createChainState, gasPriceOf } from '../routes/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Reconciler } from '../chain/reconcile.ts';
 import type { LpConfig } from '../config/config.ts';

@@ -10,7 +10,7 @@ import type { Rfq } from '../../protocol/link/link.ts';
 import { type ExplainedDecline, type ExplainedQuote, explainQuote, linesOf } from './explain.ts';
 import { createRecentQuotes } from './recent-quotes.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 /** The worked example of the model. */
 const example: PriceInputs = {

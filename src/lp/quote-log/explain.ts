@@ -9,10 +9,10 @@ import type { Mid } from '../../pricing/mid.ts';
 import type { Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import type { ChainSight } from '../chain/chain-state.ts';
-import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
+import type { ChainSight } from '../routes/chain-state.ts';
+import type { PricingEvidence } from './pricing-evidence.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 export interface DeclineRecord {
   rfq: DeclinedRfq;

@@ -10,8 +10,8 @@ import type { Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
-import type { Route } from '../quoting/route.ts';
+import type { PricingEvidence } from './pricing-evidence.ts';
+import type { Route } from '../routes/route.ts';
 
 /** A held quote with the inputs of its price. Shared by reference and immutable. */
 export interface QuoteRecord {

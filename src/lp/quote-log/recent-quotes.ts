@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Decline } from '../../domain/decline.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 import { type DeclineRecord, explainDecline, explainQuote } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 

@@ -8,7 +8,7 @@ import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import { createRecordedRequests } from './recorded-requests.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 const inputs: PriceInputs = {
   side: 'exactInput',

@@ -7,7 +7,7 @@ import { corridorOf } from '../../domain/corridor.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QuoteEventListener } from './quote-events.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 export interface RecordedRfq {
   atMs: number;

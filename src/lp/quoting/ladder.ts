@@ -12,7 +12,7 @@ import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { LinkPartial } from '../../protocol/link/link.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../routes/route.ts';
 
 export interface PartialOffer {
   rfq: VenueRfq;

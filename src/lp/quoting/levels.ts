@@ -16,7 +16,7 @@ import type { FromSolver, LinkMessage } from '../../protocol/link/link.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { Guard } from '../risk/guard.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../routes/route.ts';
 
 export type LevelsMessage = LinkMessage<'levels', FromSolver>;
 

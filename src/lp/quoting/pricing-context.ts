@@ -12,13 +12,13 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { ten, toNumber } from '../../pricing/rational.ts';
 import { createBands } from '../accounting/bands.ts';
 import type { Takers } from '../accounting/taker-costs.ts';
-import type { ChainSight, ChainState } from '../chain/chain-state.ts';
+import type { ChainSight, ChainState } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
-import { NO_ADJUSTMENT, type RiskAdjustment } from '../risk/risk-adjustment.ts';
+import { NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
 import { createGas } from '../settlement/gas.ts';
-import type { PricingEvidence } from './pricing-evidence.ts';
-import type { Route } from './route.ts';
+import type { PricingEvidence } from '../quote-log/pricing-evidence.ts';
+import type { Route } from '../routes/route.ts';
 import type { Signals } from './signals.ts';
 import type { WinRates } from './win-rates.ts';
 

@@ -39,10 +39,10 @@ import type { Ladders } from './ladder.ts';
 import { largestPassing, type Trial } from './largest-passing.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { QuoteEvents, QuoteRecord } from '../quote-log/quote-events.ts';
-import { quoteOrder } from './order.ts';
+import { quoteOrder } from '../routes/order.ts';
 import { createTenors } from './tenors.ts';
 import type { Proving } from '../settlement/proving.ts';
-import type { Route, Routes } from './route.ts';
+import type { Route, Routes } from '../routes/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
 export type LpAnswer = LinkQuote | LinkPartial | LinkDecline;

@@ -9,7 +9,7 @@ import { createPricingContext, type PricingContextDeps } from './pricing-context
 import type { LpConfig } from '../config/config.ts';
 import { createLadders } from './ladder.ts';
 import { createQuoteHandler, type QuoteHandlerDeps } from './quote.ts';
-import { createRoutes } from './route.ts';
+import { createRoutes } from '../routes/route.ts';
 import { createSliceHandler } from './slice.ts';
 
 export type QuotingSnapshot = ReturnType<typeof createQuotingSnapshot>;

@@ -11,8 +11,8 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { zLpConfig } from '../config/config.ts';
 import { linesOf } from '../quote-log/explain.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
-import { previewQuotes } from '../quote-log/preview.ts';
-import type { Route } from './route.ts';
+import { previewQuotes } from './preview.ts';
+import type { Route } from '../routes/route.ts';
 import { createSignals, type SignalRequest } from './signals.ts';
 
 const silent = () => {};

@@ -13,7 +13,7 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PartialOffer } from './ladder.ts';
-import { holdOf, ownSlice, type OwnSlice } from './order.ts';
+import { holdOf, ownSlice, type OwnSlice } from '../routes/order.ts';
 import { takerOf } from '../risk/venue-budgets.ts';
 import {
   checkDeal,

@@ -25,7 +25,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { LpMetrics } from '../metrics.ts';
 import { declineMessage, type LpAnswer } from './quote.ts';
-import type { LpChain } from './route.ts';
+import type { LpChain } from '../routes/route.ts';
 
 export interface VenueSessionDeps {
   link: Link;

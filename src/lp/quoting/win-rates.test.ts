@@ -12,7 +12,7 @@ import { type CalibrationConfig, type WinRates, createWinRates } from './win-rat
 import { zLpPricing } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../routes/route.ts';
 
 let postgres: TestPostgres;
 let store: LpStore;

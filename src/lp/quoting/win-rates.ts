@@ -23,7 +23,7 @@ import {
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../routes/route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 

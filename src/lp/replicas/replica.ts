@@ -11,7 +11,7 @@ import type { Accounts } from '../accounting/accounts.ts';
 import type { Awards } from '../settlement/awards.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from './leadership.ts';
-import { holdOf, ownSlice } from '../quoting/order.ts';
+import { holdOf, ownSlice } from '../routes/order.ts';
 import type { Sharing } from './sharing.ts';
 
 export interface ReplicaDeps {

@@ -6,10 +6,10 @@ import type { Capital } from './capital.ts';
 import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 import type { PairMonitor } from './pair-monitor.ts';
 import { takerOf, type VenueRfq } from './venue-budgets.ts';
-import { NO_ADJUSTMENT, type RiskAdjustment } from './risk-adjustment.ts';
+import { NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
 
 export interface Guard {
   admit(

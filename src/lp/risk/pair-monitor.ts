@@ -6,7 +6,7 @@ import { type Burst, recordAcceptance, NO_ACCEPTANCES } from '../../risk/burst.t
 import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 /** The third regime, stressed, stops the pair: it is a `Decline`. */
 type QuotableRegime = 'calm' | 'elevated';

@@ -22,7 +22,7 @@ import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-s
 import type { Market } from '../market/market.ts';
 import { createNav } from './nav.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
 import { createScopedPauses, type PauseScope } from './scoped-pauses.ts';
 

@@ -6,7 +6,7 @@
 import type { Decline } from '../../domain/decline.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 /** A pair name such as `WETH-USDC`, or a chain's slug. */
 export type PauseScope = { pair: string } | { chain: string };

@@ -12,7 +12,7 @@ import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import type { Bonds } from '../chain/bonds.ts';
-import { type ChainState, gasPriceOf } from '../chain/chain-state.ts';
+import { type ChainState, gasPriceOf } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
@@ -20,7 +20,7 @@ import type { Leases } from '../replicas/lease.ts';
 import type { Proving } from '../settlement/proving.ts';
 import type { Risk } from './risk.ts';
 import { pauseNote } from './scoped-pauses.ts';
-import type { Route, Routes } from '../quoting/route.ts';
+import type { Route, Routes } from '../routes/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
 export const STANDBY_KINDS = [

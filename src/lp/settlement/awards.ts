@@ -17,7 +17,7 @@ import type { AwardStage, LpAward, LpStore } from '../../ports/stores/lp-store.t
 import type { Recovery } from '../../ports/signer.ts';
 import type { Award } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import { holdOf, ownSlice, type OwnSlice } from '../quoting/order.ts';
+import { holdOf, ownSlice, type OwnSlice } from '../routes/order.ts';
 
 export interface OpenAward extends LpAward {
   slice: OwnSlice;

@@ -7,10 +7,10 @@ import { mulDivUp } from '../../domain/amount.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
-import { type ChainState, type ExtraFees, gasPriceOf } from '../chain/chain-state.ts';
+import { type ChainState, type ExtraFees, gasPriceOf } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 

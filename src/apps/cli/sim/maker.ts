@@ -3,7 +3,7 @@
 import { parseUnits } from '../../../domain/amount.ts';
 import type { TransferPolicy } from '../../../inventory/transfer-policy.ts';
 import type { Cap, Limits } from '../../../inventory/limits.ts';
-import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
+import { createRoutes, type LpChain } from '../../../lp/routes/route.ts';
 import type { PricingParams } from '../../../pricing/params.ts';
 import { parseDecimal, toNumber } from '../../../pricing/rational.ts';
 import {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import '../../../../test/support/fast-check.ts';
 import type { Balance, BookedTransfer, PositionRow } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
-import type { Routes } from '../../quoting/route.ts';
+import type { Routes } from '../../routes/route.ts';
 import type { Reading } from '../chain-reader.ts';
 import { type Books, createFolder, NO_PROFIT } from '../fold.ts';
 import { createAccountingLedger, type FactPlace, idOf } from '../ledger.ts';

@@ -1,6 +1,6 @@
 /** How risk controls make a price more careful than the pricing model alone would. */
 
-import type { Control } from '../../domain/decline.ts';
+import type { Control } from '../domain/decline.ts';
 
 export interface RiskAdjustment {
   sigmaFactor: number;

@@ -5,10 +5,10 @@ import { isDecline } from '../../domain/decline.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../../pricing/params.ts';
 import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import type { Route } from '../quoting/route.ts';
+import type { Route } from '../routes/route.ts';
 import { previewQuotes } from './preview.ts';
-import type { QuoteRecord } from './quote-events.ts';
-import type { RecentAnswers } from './recent-quotes.ts';
+import type { QuoteRecord } from '../quote-log/quote-events.ts';
+import type { RecentAnswers } from '../quote-log/recent-quotes.ts';
 
 const inputs: PriceInputs = {
   ...{ side: 'exactInput', amount: 10n ** 19n, platformFeeBps: 2, relayFee: 0n, lp: 'buy' },

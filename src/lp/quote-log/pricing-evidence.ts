@@ -1,9 +1,9 @@
 /** Where the inputs of one price came from, so that an explanation can show the sources. */
 
 import type { Mid } from '../../pricing/mid.ts';
-import type { ChainSight } from '../chain/chain-state.ts';
+import type { ChainSight } from '../routes/chain-state.ts';
 import type { CheckedReference } from '../market/symbol-price.ts';
-import type { RiskAdjustment } from '../risk/risk-adjustment.ts';
+import type { RiskAdjustment } from '../../risk/adjustment.ts';
 
 /** By reference: nothing here changes afterwards. */
 export interface PricingEvidence {

@@ -4,10 +4,10 @@ import { isDecline } from '../../domain/decline.ts';
 import { price, type Priced } from '../../pricing/price.ts';
 import type { PriceInputs, PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { PricingParams } from '../../pricing/params.ts';
-import type { RecentAnswers } from './recent-quotes.ts';
+import type { RecentAnswers } from '../quote-log/recent-quotes.ts';
 import type { DealLimits } from '../risk/fat-finger.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
-import type { Route, Routes } from '../quoting/route.ts';
+import type { Route, Routes } from '../routes/route.ts';
 
 /** The requests of one pair. Spreads are mean all-in bps of the quotes that both configurations price. */
 export interface PairPreview {
