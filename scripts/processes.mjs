@@ -1,0 +1,52 @@
+/** Starts programs from the root of the checkout. */
+
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const ROOT = resolve(import.meta.dirname, '..');
+export const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
+
+/**
+ * Runs a program to its end, passes signals on, and returns its exit status. With `onLine`, that function
+ * gets every line of its output.
+ */
+export function run(program, words, onLine, env = {}) {
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit',
+  });
+  if (onLine)
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+  const passOn = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, passOn);
+  return new Promise((done) => {
+    child.on('error', (error) => {
+      console.error(`${program} did not start: ${error.message}`);
+      done(1);
+    });
+    child.on('close', (status, signal) => {
+      for (const each of signals) process.off(each, passOn);
+      done(status ?? (signal === 'SIGINT' ? 130 : 1));
+    });
+  });
+}
+
+/** Runs a program to its end, prints its output, and returns it with its exit status. */
+export function captured(program, words, print = (chunk) => process.stdout.write(chunk)) {
+  print(Buffer.from(`\n$ ${program} ${words.join(' ')}\n`));
+  const child = spawn(program, words, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    print(chunk);
+    output += chunk;
+  });
+  return new Promise((done) => child.on('close', (status) => done({ status, output })));
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
