@@ -11,7 +11,7 @@ import { ci } from './ci.mjs';
 import { install } from './install.mjs';
 import { bin, fail, ROOT, run } from './processes.mjs';
 import { missingPrograms, withoutTestsOf } from './programs.mjs';
-import { suite, test } from './test.mjs';
+import { contracts, suite, test } from './test.mjs';
 
 const commands = {
   demo: (args) => (install(), pages(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
@@ -54,10 +54,8 @@ const commands = {
       ...withoutTestsOf(missingPrograms()),
     })
   ),
-  nightly: () => (
-    install(),
-    run(process.execPath, ['scripts/contracts.mjs', 'test'], undefined, { FOUNDRY_PROFILE: 'nightly' })
-  ),
+  contracts: () => contracts(),
+  nightly: () => contracts({ FOUNDRY_PROFILE: 'nightly' }),
   mutants: (args) => (install(), run(process.execPath, ['contracts/mutate.mjs', ...args])),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: (args) => {

@@ -3,9 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkContracts, provedBefore, RECORD } from './contracts-proof.mjs';
 import { install } from './install.mjs';
 import { bin, ROOT, run } from './processes.mjs';
 import { missingPrograms, notRun, withoutTestsOf } from './programs.mjs';
+import { close, countTests, createTally, fails, runSteps } from './tally.mjs';
 import { vitest } from './vitest.mjs';
 
 /**
@@ -19,6 +21,15 @@ export async function test(patterns) {
   const env = withoutTestsOf(missing);
   if (patterns.length > 0) return run(bin('vitest'), ['run', ...patterns], undefined, env);
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-test-'));
+  const tally = createTally();
+  // Each checker works out the types of the libraries anew; the tests take the other core.
+  const types = (project) => run(bin('tsc'), ['-p', project, '--noEmit', '--checkers', '1']);
+  let verdict;
+  async function runVitest() {
+    const short = { ...env, FIRMQUOTE_TESTS: 'short' };
+    verdict = await vitest((words) => run(bin('vitest'), words, undefined, short), folder, ROOT);
+    return verdict.failed === 0 ? 0 : 1;
+  }
   const steps = [
     ['types', () => types('tsconfig.json')],
     ['types of the package', () => types('tsconfig.build.json')],
@@ -28,70 +39,31 @@ export async function test(patterns) {
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
     ['vitest', runVitest],
   ];
-  // Each checker works out the types of the libraries anew; the contracts take the other core.
-  const types = (project) => run(bin('tsc'), ['-p', project, '--noEmit', '--checkers', '1']);
-  const contracts = (words, onLine) => run(process.execPath, ['scripts/contracts.mjs', ...words], onLine);
-  const contractSteps = [
-    [
-      'contracts: two compilations give the same code, and the generated ABI and bytecode are fresh',
-      (print) => contracts(['check'], print),
-    ],
-    [
-      'contracts: forge tests, fuzz and invariants',
-      (print) => contracts(['test'], (line) => (countForge(line), print(line))),
-    ],
-    ['contracts: gas snapshot', (print) => contracts(['snapshot', '--check'], print)],
-  ];
-  const count = { passed: 0, failed: 0 };
-  let forge;
-  function countForge(line) {
-    const match = /(\d+) tests? passed, (\d+) failed/.exec(line);
-    if (match && /test suites? in/.test(line)) forge = { passed: Number(match[1]), failed: Number(match[2]) };
-  }
-  let verdict;
-  async function runVitest() {
-    const short = { ...env, FIRMQUOTE_TESTS: 'short' };
-    verdict = await vitest((words) => run(bin('vitest'), words, undefined, short), folder, ROOT);
-    return verdict.failed === 0 ? 0 : 1;
-  }
-  const failures = [];
-  async function inOrder(list, print) {
-    for (const [name, step] of list) {
-      const startedMs = Date.now();
-      print(`\n== ${name}`);
-      const status = await step(print);
-      count[status === 0 ? 'passed' : 'failed'] += 1;
-      if (status !== 0) failures.push(name);
-      print(
-        `== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`,
-      );
-    }
-  }
   // Compiling the contracts takes one core for a minute while the tests mostly wait, so both run at once.
   // What the contracts print follows what the tests print.
   const held = [];
-  const compiled = inOrder(contractSteps, (line) => held.push(line));
-  await inOrder(steps, console.log);
-  await compiled;
-  console.log(held.join('\n'));
+  const proved = provedBefore();
+  const checked = proved === undefined ? checkContracts(tally, (line) => held.push(line)) : undefined;
+  await runSteps(tally, steps, console.log);
+  await checked;
+  if (held.length > 0) console.log(held.join('\n'));
   rmSync(folder, { recursive: true });
-  for (const [part, result] of [
-    ['forge', forge],
-    ['vitest', verdict],
-  ]) {
-    if (result && result.passed > 0) {
-      count.passed += result.passed;
-      count.failed += result.failed;
-    } else {
-      count.failed += 1;
-      failures.push(`${part} ran no test`);
-    }
-  }
+  countTests(tally, 'vitest', verdict);
   if (verdict?.lines.length) console.log(`\n${verdict.lines.join('\n')}`);
-  reportMissing(missing, count, failures);
-  if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
-  console.log(`\n${count.passed} passed, ${count.failed} failed`);
-  return count.failed === 0 ? 0 : 1;
+  if (proved !== undefined)
+    console.log(
+      `\nPROVED BEFORE ${proved} forge tests, by the hash in ${RECORD}: not run again, and not counted below`,
+    );
+  reportMissing(missing, tally);
+  return close(tally);
+}
+
+/** All checks of the contracts, whatever was proved before. */
+export async function contracts(env) {
+  install();
+  const tally = createTally();
+  await checkContracts(tally, console.log, env);
+  return close(tally);
 }
 
 /** Runs the tests of one configuration; `note` follows the name of each failure. */
@@ -109,19 +81,16 @@ export async function suite(config, env = {}, note = '') {
     ROOT,
   );
   rmSync(folder, { recursive: true });
-  const count = { passed: verdict.passed, failed: verdict.failed };
-  const failures = [];
+  const tally = createTally();
+  countTests(tally, config, verdict);
   if (verdict.lines.length > 0) console.log(`\n${verdict.lines.map((line) => line + note).join('\n')}`);
-  reportMissing(missing, count, failures);
-  if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
-  console.log(`\n${count.passed} passed, ${count.failed} failed`);
-  return count.failed === 0 ? 0 : 1;
+  reportMissing(missing, tally);
+  return close(tally);
 }
 
-function reportMissing(missing, count, failures) {
+function reportMissing(missing, tally) {
   if (missing.length === 0) return;
   console.log(`\n${notRun(missing).join('\n')}`);
   if (process.env.CI !== 'true') return;
-  count.failed += missing.length;
-  failures.push(...missing.map(({ name }) => `${name} is missing, which CI=true does not allow`));
+  for (const { name } of missing) fails(tally, `${name} is missing, which CI=true does not allow`);
 }
