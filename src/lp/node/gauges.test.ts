@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '../adapters/prometheus/metrics.ts';
-import { createLedger } from '../inventory/ledger.ts';
-import { exposeGauges } from './metrics.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createLedger } from '../../inventory/ledger.ts';
+import { exposeGauges } from './gauges.ts';
 
 const TOKEN = `0x${'a'.repeat(40)}` as const;
 const ETH = 10n ** 18n;
