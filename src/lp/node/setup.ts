@@ -14,7 +14,7 @@ import { createPriceSources } from '../market/price-sources.ts';
 import { createLpMetrics } from '../metrics.ts';
 import { crossLandingSeconds } from '../../domain/chain.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
-import { longestTenorSeconds } from '../quoting/tenors.ts';
+import { longestTenorSeconds } from '../config/longest-tenor.ts';
 import type { LpChain } from '../routes/route.ts';
 import type { LpNodeDeps } from './interface.ts';
 

@@ -7,14 +7,9 @@ import type { Decline } from '../../domain/decline.ts';
 import { orderTimes, type OrderTimes, type UnixSeconds } from '../../domain/time.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { LpConfig } from '../config/config.ts';
+import { longestTenorSeconds } from '../config/longest-tenor.ts';
 
 type Options = Pick<LpConfig['quoting'], 'validitySeconds' | 'pointsSeconds' | 'maxValiditySeconds'>;
-
-/** The longest that is given unless a taker asks for more. */
-export const longestTenorSeconds = ({
-  validitySeconds,
-  pointsSeconds,
-}: Pick<Options, 'validitySeconds' | 'pointsSeconds'>): number => Math.max(validitySeconds, ...pointsSeconds);
 
 export function createTenors(quoting: Options) {
   const configured = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);

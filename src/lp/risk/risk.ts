@@ -21,7 +21,7 @@ import { createGuard } from './guard.ts';
 import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-switch.ts';
 import type { Market } from '../market/market.ts';
 import { createNav } from './nav.ts';
-import { longestTenorSeconds } from '../quoting/tenors.ts';
+import { longestTenorSeconds } from '../config/longest-tenor.ts';
 import type { Route } from '../routes/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
 import { createScopedPauses, type PauseScope } from './scoped-pauses.ts';
