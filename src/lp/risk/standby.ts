@@ -6,11 +6,11 @@
 import { formatTokens, parseUnits } from '../../domain/amount.ts';
 import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import type { BucketView } from '../../inventory/ledger.ts';
+import type { BucketView, Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
-import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
+import type { Market } from '../market/market.ts';
 import type { Bonds } from '../chain/bonds.ts';
 import { type ChainState, gasPriceOf } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
@@ -91,8 +91,15 @@ export interface PairStatus {
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
+/** What a pair needs before it can be quoted. A reload replaces it as a whole. */
+interface Quoted {
+  config: Pick<LpConfig, 'quoting' | 'risk'>;
+  routes: Routes;
+  context: { market: Market; ledger: Ledger; chains: ReadonlyMap<number, ChainState> };
+}
+
 interface StandbyDeps {
-  quoting(): Pick<QuotingSnapshot, 'context' | 'routes' | 'config'>;
+  quoting(): Quoted;
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
