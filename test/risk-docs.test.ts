@@ -40,7 +40,7 @@ test('every setting in it exists in the example configuration', () => {
 });
 
 test('it names exactly the settings that a reload refuses', () => {
-  const [, paragraph = ''] = /Only at start the LP reads (.*?)\n\n/s.exec(text) ?? [];
+  const [, paragraph = ''] = /A change of (.*?) needs a restart\./s.exec(text) ?? [];
   const atStart = [...paragraph.matchAll(/`([^`]+)`/g)].map(([, key = '']) => key);
   const ruleOf = (key: string) =>
     atStart.find((rule) => rule === key || (rule.endsWith('.*') && key.startsWith(rule.slice(0, -1))));
