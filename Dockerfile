@@ -20,6 +20,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config ./config
+COPY contracts/artifacts ./contracts/artifacts
 COPY ops ./ops
 # Mount keys read-only at /app/secrets (mode 0600, owned by this user; else FIRMQUOTE__SECRETS__MOUNTED=true). ./data holds an embedded database, if used.
 RUN install -d -o node -g node /app/data

@@ -5,8 +5,9 @@ import { toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
 import type { Address } from '../domain/hex.ts';
 import { keccakHex } from '../domain/keccak.ts';
-import { lpAccountBytecode } from './abi/lp-account.ts';
-import { accountCall, EVERYTHING, lpAccountDeployment, moverCall } from './lp-account.ts';
+import { lpAccountDeployment } from '../adapters/evm/deploy/lp-account.ts';
+import { accountCall, EVERYTHING, moverCall } from './lp-account.ts';
+import { creationCodeOf } from '../adapters/evm/deploy/creation-code.ts';
 
 const OWNER: Address = '0x00000000000000000000000000000000000a11ce';
 const TOKEN: Address = '0x00000000000000000000000000000000000000aa';
@@ -18,12 +19,12 @@ const vector = JSON.parse(
 test('the address is the one that Solidity computes, on every chain', () => {
   for (const { owner, salt, address } of vector.accounts)
     expect(lpAccountDeployment(owner, salt).address).toBe(address);
-  expect(vector.codeHash).toBe(keccakHex(lpAccountBytecode));
+  expect(vector.codeHash).toBe(keccakHex(creationCodeOf('LpAccount')));
 });
 
 test('owner and salt decide the address, and nothing else is in the creation code', () => {
   const { address, data } = lpAccountDeployment(OWNER);
-  expect(data).toBe(`0x${WORD(0)}${lpAccountBytecode.slice(2)}${WORD(BigInt(OWNER))}`);
+  expect(data).toBe(`0x${WORD(0)}${creationCodeOf('LpAccount').slice(2)}${WORD(BigInt(OWNER))}`);
   expect(lpAccountDeployment(OWNER, `0x${'01'.padStart(64, '0')}`).address).not.toBe(address);
   expect(lpAccountDeployment(TOKEN).address).not.toBe(address);
 });

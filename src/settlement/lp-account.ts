@@ -1,29 +1,12 @@
-/** The contract `LpAccount`: where it is, and calldata of its mover and its owner. */
+/** The contract `LpAccount`: calldata of its mover and its owner. */
 
-import { decodeFunctionData, encodeDeployData, encodeFunctionData } from 'viem';
-import { type Address, type Bytes32, type Hex, ZERO_BYTES32 } from '../domain/hex.ts';
+import { decodeFunctionData, encodeFunctionData } from 'viem';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { keccakHex } from '../domain/keccak.ts';
-import { lpAccountAbi, lpAccountBytecode } from './abi/lp-account.ts';
-
-/** Arachnid's, at the same address on every chain: input is a salt and creation code. */
-const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+import { lpAccountAbi } from './abi/lp-account.ts';
 
 /** For `depositToLedgerCall`: everything that lies on the account. */
 export const EVERYTHING = 2n ** 256n - 1n;
-
-/**
- * The call by which anybody deploys the account, and its address: the same on every chain. `salt` tells
- * several accounts of one first owner apart.
- */
-export function lpAccountDeployment(
-  firstOwner: Address,
-  salt: Bytes32 = ZERO_BYTES32,
-): { address: Address; to: Address; data: Hex } {
-  const bytecode = encodeDeployData({ abi: lpAccountAbi, bytecode: lpAccountBytecode, args: [firstOwner] });
-  const hash = keccakHex(`0xff${CREATE2_DEPLOYER.slice(2)}${salt.slice(2)}${keccakHex(bytecode).slice(2)}`);
-  const address: Address = `0x${hash.slice(-40)}`;
-  return { address, to: CREATE2_DEPLOYER, data: `${salt}${bytecode.slice(2)}` };
-}
 
 /** Of the mover, to the account. Amounts in base units. */
 export const moverCall = {

@@ -4,18 +4,17 @@ import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
 import { attestationOracleAbi } from './abi/attestation-oracle.ts';
 import { concentratedFillerAbi } from './abi/concentrated-filler.ts';
-import { devUsdAbi } from './abi/dev-usd.ts';
 import { escrowAbi } from './abi/escrow.ts';
 import { lpAccountAbi } from './abi/lp-account.ts';
 import { permit2Abi } from './abi/permit2.ts';
+import { tokenErrorsAbi } from './abi/token-errors.ts';
 
-// OpenZeppelin's and EIP-6093's, which many tokens share.
 const ABI: Abi = [
   ...escrowAbi,
   ...attestationOracleAbi,
   ...permit2Abi,
   ...concentratedFillerAbi,
-  ...devUsdAbi,
+  ...tokenErrorsAbi,
   ...lpAccountAbi,
 ].filter(({ type }) => type === 'error') as Abi;
 

@@ -20,7 +20,8 @@ import type { Bridge, BridgeMove } from '../ports/bridge.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { StoredTransfer, TransferStore } from '../ports/stores/transfers.ts';
 import type { TxStore } from '../ports/stores/tx-store.ts';
-import { accountCall, EVERYTHING, lpAccountDeployment, moverCall } from '../settlement/lp-account.ts';
+import { lpAccountDeployment } from '../adapters/evm/deploy/lp-account.ts';
+import { accountCall, EVERYTHING, moverCall } from '../settlement/lp-account.ts';
 import { foldTransfer } from '../settlement/transfer.ts';
 import { createTransfers } from './executor.ts';
 

@@ -12,7 +12,7 @@ import { deployAggregators } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import { setOperatorCall } from '../../src/settlement/call.ts';
 import { accountCall, EVERYTHING, moverCall } from '../../src/settlement/lp-account.ts';
-import { devAggregatorAbi } from '../../src/settlement/abi/dev-aggregator.ts';
+import { devAggregatorAbi } from '../../src/adapters/evm/deploy/abi/dev-aggregator.ts';
 import { account, DEPLOYER, type TestChain } from '../support/devnet.ts';
 import { startCctp, type TestCctp } from '../support/cctp.ts';
 import { MOVER } from '../support/lp-account.ts';

@@ -3,7 +3,7 @@
 import { encodeFunctionData } from 'viem';
 import type { IssuerKind } from '../../src/adapters/issuers/conversions.ts';
 import type { TokenInfo } from '../../src/domain/chain.ts';
-import { devVaultAbi } from '../../src/settlement/abi/dev-vault.ts';
+import { devVaultAbi } from '../../src/adapters/evm/deploy/abi/dev-vault.ts';
 import { startDevnet, type TestChain } from '../support/devnet.ts';
 import { startIssuers, type TestIssuers } from '../support/issuers.ts';
 import { routeVenueConformance, type RouteVenueWorld } from './route-venue-suite.ts';

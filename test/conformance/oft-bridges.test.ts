@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { TokenInfo } from '../../src/domain/chain.ts';
 import { startDevnet, type TestChain } from '../support/devnet.ts';
 import { NATIVE_FEE, startOft } from '../support/oft.ts';
-import { devTokenAbi } from '../../src/settlement/abi/dev-token.ts';
+import { devTokenAbi } from '../../src/adapters/evm/deploy/abi/dev-token.ts';
 import { bridgeConformance } from './bridge-suite.ts';
 
 /** Base units of a token of 18 decimals that are one of a message of 6. */

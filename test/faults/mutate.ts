@@ -13,6 +13,13 @@ import { fileOf, takeOut } from './take-out.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 /** Made by a build, or linked. */
+/** What scripts/contracts.mjs writes. */
+const GENERATED = [
+  'contracts/artifacts',
+  'src/settlement/abi',
+  'src/adapters/evm/deploy/abi',
+  'test/support/abi',
+];
 const LEFT_OUT = new Set(['.git', 'dist', 'node_modules']);
 
 type Outcome = 'passes' | 'fails' | 'does not run';
@@ -47,7 +54,8 @@ export function mutate(ids: readonly string[]): number {
         console.log(`${COLOURS[outcome]} ${id} without: ${defence.what} (${defence.symbol})`);
         writeFileSync(path, text);
         if (isContract)
-          cpSync(join(ROOT, 'src/settlement/abi'), join(folder, 'src/settlement/abi'), { recursive: true });
+          for (const generated of GENERATED)
+            cpSync(join(ROOT, generated), join(folder, generated), { recursive: true });
       }
     }
   } finally {

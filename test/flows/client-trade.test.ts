@@ -16,14 +16,12 @@ import {
   type Wallet,
 } from '../../src/client/client.ts';
 import type { RouterCandidate } from '../../src/protocol/api/router.ts';
-import {
-  devStubbornTokenAbi,
-  devStubbornTokenBytecode,
-} from '../../src/settlement/abi/dev-stubborn-token.ts';
+import { devStubbornTokenAbi } from '../support/abi/dev-stubborn-token.ts';
 import { putCode } from '../support/code.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 let w: RouterWorld;
 let dex: TestDex;
@@ -226,7 +224,7 @@ function makeStubborn(chain: TestChain): Promise<void> {
   return putCode(
     chain,
     address,
-    encodeDeployData({ abi: devStubbornTokenAbi, bytecode: devStubbornTokenBytecode, args }),
+    encodeDeployData({ abi: devStubbornTokenAbi, bytecode: creationCodeOf('test/DevStubbornToken'), args }),
   );
 }
 

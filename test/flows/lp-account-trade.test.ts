@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { lpAccountDeployment } from '../../src/settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../src/adapters/evm/deploy/lp-account.ts';
 import { startWorld, type World } from '../faults/support/world.ts';
 import { PROGRAM } from '../support/build.ts';
 import { type Running, startFirmquote } from '../support/command.ts';

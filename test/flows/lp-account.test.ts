@@ -11,7 +11,8 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import { readLpAccount, readMoverLimit } from '../../src/apps/lp/account/state.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { accountCall, lpAccountDeployment } from '../../src/settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../src/adapters/evm/deploy/lp-account.ts';
+import { accountCall } from '../../src/settlement/lp-account.ts';
 import { commandHere, type Ended, lpCommandHere } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 

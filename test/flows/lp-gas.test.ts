@@ -12,10 +12,11 @@ import type { ChainState } from '../../src/lp/routes/chain-state.ts';
 import { createGas } from '../../src/lp/settlement/gas.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createRoutes, type Route } from '../../src/lp/routes/route.ts';
-import { devGasOracleAbi, devGasOracleBytecode } from '../../src/settlement/abi/dev-gas-oracle.ts';
+import { devGasOracleAbi } from '../support/abi/dev-gas-oracle.ts';
 import { putCode } from '../support/code.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { lpConfig } from '../support/lp.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 const owner = account(51);
 let devnet: Devnet;
@@ -25,7 +26,7 @@ let plain: TestChain;
 beforeAll(async () => {
   devnet = await startDevnet([51_001, 51_002]);
   [op, plain] = devnet.chains as [TestChain, TestChain];
-  await putCode(op, GAS_PRICE_ORACLE, devGasOracleBytecode);
+  await putCode(op, GAS_PRICE_ORACLE, creationCodeOf('test/DevGasOracle'));
 });
 afterAll(() => devnet.stop());
 

@@ -16,15 +16,16 @@ import type { Terminal } from '../../src/apps/terminal/ask.ts';
 import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';
-import { devTokenAbi, devTokenBytecode } from '../../src/settlement/abi/dev-token.ts';
+import { devTokenAbi } from '../../src/adapters/evm/deploy/abi/dev-token.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
-import { lpAccountDeployment } from '../../src/settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../src/adapters/evm/deploy/lp-account.ts';
 import { putCode } from '../support/code.ts';
 import { startFirmquote } from '../support/command.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 import { until } from '../support/venue.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 const owner = account(61);
 const KEY = `fq_test_${'k'.repeat(43)}`;
@@ -174,7 +175,7 @@ describe('tokens that are no known dollars', () => {
   /** A token of this symbol, as anybody can deploy one. */
   async function deployed(symbol: string, on = chain): Promise<string> {
     const data = encodeDeployData({
-      ...{ abi: devTokenAbi, bytecode: devTokenBytecode, args: [symbol, symbol, 18] },
+      ...{ abi: devTokenAbi, bytecode: creationCodeOf('devnet/DevToken'), args: [symbol, symbol, 18] },
     });
     const hash = await on.anvil.rpc<string>('eth_sendTransaction', [
       { from: DEPLOYER.address, data, gas: '0x2dc6c0' },
@@ -249,7 +250,11 @@ describe('tokens that are no known dollars', () => {
       await putCode(
         there,
         '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
-        encodeDeployData({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['', '', 6] }),
+        encodeDeployData({
+          abi: devTokenAbi,
+          bytecode: creationCodeOf('devnet/DevToken'),
+          args: ['', '', 6],
+        }),
       );
       const answers = await answersFile('public', {
         venue: { url: other.url, keyEnv: 'INIT_VENUE_KEY' },
@@ -280,7 +285,7 @@ test('on Arc alone, where gas is USDC, nothing needs a price of ether, and the p
     await putCode(
       there,
       EURC,
-      encodeDeployData({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['', '', 6] }),
+      encodeDeployData({ abi: devTokenAbi, bytecode: creationCodeOf('devnet/DevToken'), args: ['', '', 6] }),
     );
     // OpenZeppelin's ERC20 keeps name and symbol in its slots 3 and 4.
     const text = `0x${Buffer.from('EURC').toString('hex').padEnd(62, '0')}08`;

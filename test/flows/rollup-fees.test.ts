@@ -6,7 +6,7 @@ import { createChain } from '../../src/adapters/evm/chain/chain.ts';
 import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/rollup-fees.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import { devGasOracleAbi, devGasOracleBytecode } from '../../src/settlement/abi/dev-gas-oracle.ts';
+import { devGasOracleAbi } from '../support/abi/dev-gas-oracle.ts';
 import { openForCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
@@ -17,6 +17,7 @@ import { startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { putCode } from '../support/code.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 const WEI_PER_BYTE = 10n ** 9n;
 /** Per million gas, and a constant: the values of a public report of a receipt. */
@@ -36,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => devnet.stop());
 
 async function putOracle(chain: TestChain): Promise<void> {
-  await putCode(chain, GAS_PRICE_ORACLE, devGasOracleBytecode);
+  await putCode(chain, GAS_PRICE_ORACLE, creationCodeOf('test/DevGasOracle'));
   const set = (functionName: 'set' | 'setOperatorFee', args: [bigint, boolean] | [bigint, bigint]) =>
     chain.send(
       DEPLOYER.address,

@@ -7,14 +7,14 @@ import { encodeDeployData, encodeFunctionData, type Hex, pad, stringToHex, toHex
 import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/rollup-fees.ts';
 import { readPreset } from '../../src/apps/config/presets.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { devGasOracleAbi, devGasOracleBytecode } from '../../src/settlement/abi/dev-gas-oracle.ts';
-import { devGasUsdBytecode } from '../../src/settlement/abi/dev-gas-usd.ts';
-import { devTokenAbi, devTokenBytecode } from '../../src/settlement/abi/dev-token.ts';
-import { devUsdAbi, devUsdBytecode } from '../../src/settlement/abi/dev-usd.ts';
+import { devGasOracleAbi } from '../support/abi/dev-gas-oracle.ts';
+import { devTokenAbi } from '../../src/adapters/evm/deploy/abi/dev-token.ts';
+import { devUsdAbi } from '../../src/adapters/evm/deploy/abi/dev-usd.ts';
 import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { startAnvil, type TestAnvil } from '../support/anvil.ts';
 import { account } from '../support/devnet.ts';
 import { type PlayedProvider, playProvider, type ProviderName } from '../support/providers.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 export interface PublicChain {
   slug: 'base' | 'arc';
@@ -84,21 +84,25 @@ export async function startPublicChain(
     // OpenZeppelin's ERC20 keeps name and symbol in its slots 3 and 4.
     await put(
       token('USDC'),
-      encodeDeployData({ abi: devUsdAbi, bytecode: devUsdBytecode, args: ['USD Coin'] }),
+      encodeDeployData({ abi: devUsdAbi, bytecode: creationCodeOf('devnet/DevUsd'), args: ['USD Coin'] }),
       { 3: 'USD Coin', 4: 'USDC' },
     );
     await put(
       token('WETH'),
-      encodeDeployData({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['Wrapped Ether', 'WETH', 18] }),
+      encodeDeployData({
+        abi: devTokenAbi,
+        bytecode: creationCodeOf('devnet/DevToken'),
+        args: ['Wrapped Ether', 'WETH', 18],
+      }),
       { 3: 'Wrapped Ether', 4: 'WETH' },
     );
-    await put(GAS_PRICE_ORACLE, devGasOracleBytecode);
+    await put(GAS_PRICE_ORACLE, creationCodeOf('test/DevGasOracle'));
     await send(
       FUNDER,
       GAS_PRICE_ORACLE,
       encodeFunctionData({ abi: devGasOracleAbi, functionName: 'set', args: [1_000_000n, true] }),
     );
-  } else await put(token('USDC'), devGasUsdBytecode);
+  } else await put(token('USDC'), creationCodeOf('devnet/DevGasUsd'));
 
   const proxy = await startRpcProxy(anvil.url);
   const played = playProvider(provider);

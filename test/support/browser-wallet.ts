@@ -7,7 +7,7 @@ import type { BrowserContext } from 'playwright-core';
 import { createWalletClient, encodeFunctionData, http, type TypedDataDefinition } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Address } from '../../src/domain/hex.ts';
-import { devWalletAbi } from '../../src/settlement/abi/dev-wallet.ts';
+import { devWalletAbi } from '../../src/adapters/evm/deploy/abi/dev-wallet.ts';
 import type { TestAccount, TestChain } from './devnet.ts';
 
 export interface BrowserWallet {

@@ -6,7 +6,7 @@ import {
   type CctpOptions,
   type CctpPlace,
 } from '../../src/adapters/bridges/cctp/bridge.ts';
-import { type CctpDeployment, deployCctp, linkCctp } from '../../src/adapters/evm/deploy/deploy-cctp.ts';
+import { type CctpDeployment, deployCctp, linkCctp } from './deploy-cctp.ts';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type Circle, startCircle } from '../../src/apps/demo/bridges/circle.ts';

@@ -9,8 +9,8 @@ import { sqrtPriceAtTick } from '../../src/adapters/dex/tick-price.ts';
 import { deployDex, type DevPool, type DexDeployment } from '../../src/adapters/evm/deploy/deploy-dex.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
-import { devPoolTraderAbi } from '../../src/settlement/abi/dev-pool-trader.ts';
-import { devTokenAbi } from '../../src/settlement/abi/dev-token.ts';
+import { devPoolTraderAbi } from '../../src/adapters/evm/deploy/abi/dev-pool-trader.ts';
+import { devTokenAbi } from '../../src/adapters/evm/deploy/abi/dev-token.ts';
 import { account, DEPLOYER, type TestChain } from './devnet.ts';
 
 export interface TestDex extends DexDeployment {

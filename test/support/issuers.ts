@@ -12,9 +12,9 @@ import { MAX_UINT256 } from '../../src/domain/amount.ts';
 import type { TokenInfo } from '../../src/domain/chain.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
-import { devPsmAbi } from '../../src/settlement/abi/dev-psm.ts';
-import { devTokenAbi } from '../../src/settlement/abi/dev-token.ts';
-import { devVaultAbi } from '../../src/settlement/abi/dev-vault.ts';
+import { devPsmAbi } from '../../src/adapters/evm/deploy/abi/dev-psm.ts';
+import { devTokenAbi } from '../../src/adapters/evm/deploy/abi/dev-token.ts';
+import { devVaultAbi } from '../../src/adapters/evm/deploy/abi/dev-vault.ts';
 import { account, DEPLOYER, type TestChain } from './devnet.ts';
 
 export interface TestIssuers extends IssuersDeployment {

@@ -2,7 +2,8 @@
 
 import { connectDev } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { Address, Bytes32, Hex } from '../../src/domain/hex.ts';
-import { accountCall, lpAccountDeployment } from '../../src/settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../src/adapters/evm/deploy/lp-account.ts';
+import { accountCall } from '../../src/settlement/lp-account.ts';
 import { account, DEPLOYER, type TestAccount, type TestChain } from './devnet.ts';
 
 interface LpAccountSide {

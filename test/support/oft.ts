@@ -18,13 +18,13 @@ import { createOftBridge, type OftOptions } from '../../src/adapters/bridges/oft
 import type { OftPlace } from '../../src/adapters/bridges/oft/place.ts';
 import { decodePacket, payloadHash } from '../../src/adapters/bridges/oft/packet.ts';
 import { connectDev } from '../../src/adapters/evm/deploy/deploy.ts';
-import { deployOft, linkOft, type OftDeployment } from '../../src/adapters/evm/deploy/deploy-oft.ts';
+import { deployOft, linkOft, type OftDeployment } from './deploy-oft.ts';
 import { bytes32ToAddress, type Address, type Hex, ZERO_BYTES32 } from '../../src/domain/hex.ts';
 import type { Bridge } from '../../src/ports/bridge.ts';
-import { devBridgeAccountBytecode } from '../../src/settlement/abi/dev-bridge-account.ts';
-import { devLzEndpointAbi } from '../../src/settlement/abi/dev-lz-endpoint.ts';
-import { devOftAbi } from '../../src/settlement/abi/dev-oft.ts';
+import { devLzEndpointAbi } from './abi/dev-lz-endpoint.ts';
+import { devOftAbi } from './abi/dev-oft.ts';
 import { account, DEPLOYER, type TestChain } from './devnet.ts';
+import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 
 export interface OftSide {
   chain: TestChain;
@@ -145,7 +145,7 @@ export async function startOft(
     opcode: 'CREATE2',
     from: CREATE2_DEPLOYER,
     salt: ZERO_BYTES32,
-    bytecode: devBridgeAccountBytecode,
+    bytecode: creationCodeOf('test/DevBridgeAccount'),
   }).toLowerCase() as Address;
   const each = <T>(work: (side: OftSide, deployment: OftDeployment, index: number) => Promise<T>) =>
     Promise.all(sides.map((side, index) => work(side, deployments[index] as OftDeployment, index)));
@@ -156,7 +156,7 @@ export async function startOft(
     await chain.send(
       VERIFIER.address,
       CREATE2_DEPLOYER,
-      `${ZERO_BYTES32}${devBridgeAccountBytecode.slice(2)}`,
+      `${ZERO_BYTES32}${creationCodeOf('test/DevBridgeAccount').slice(2)}`,
     );
   });
 

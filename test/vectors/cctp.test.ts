@@ -22,8 +22,8 @@ import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { presetOf } from '../../src/apps/config/presets.ts';
 import { addressToBytes32, type Hex, ZERO_BYTES32 } from '../../src/domain/hex.ts';
 import { keccakHex } from '../../src/domain/keccak.ts';
-import { devCctpMessengerAbi } from '../../src/settlement/abi/dev-cctp-messenger.ts';
-import { devCctpTransmitterAbi } from '../../src/settlement/abi/dev-cctp-transmitter.ts';
+import { devCctpMessengerAbi } from '../support/abi/dev-cctp-messenger.ts';
+import { devCctpTransmitterAbi } from '../support/abi/dev-cctp-transmitter.ts';
 
 type Contract = 'TokenMessengerV2' | 'MessageTransmitterV2' | 'TokenMinterV2';
 

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { lzEndpointAbi, oftAbi } from '../../src/adapters/bridges/oft/contracts.ts';
 import { decodePacket, guidOf, payloadHash, transferMessage } from '../../src/adapters/bridges/oft/packet.ts';
 import { addressToBytes32, type Hex } from '../../src/domain/hex.ts';
-import { devLzEndpointAbi } from '../../src/settlement/abi/dev-lz-endpoint.ts';
+import { devLzEndpointAbi } from '../support/abi/dev-lz-endpoint.ts';
 import { layerZeroArtifact } from '../support/oft.ts';
 
 const folderOf = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEPLOYER, type Devnet, startDevnet, type TestChain } from '../../../test/support/devnet.ts';
 import { startDex, type TestDex } from '../../../test/support/dex.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
-import { devPoolTraderAbi } from '../../settlement/abi/dev-pool-trader.ts';
+import { devPoolTraderAbi } from '../evm/deploy/abi/dev-pool-trader.ts';
 import { connectDev } from '../evm/deploy/deploy.ts';
 import { createPoolReader, type PoolState } from './pools.ts';
 import { sqrtPriceAtTick } from './tick-price.ts';

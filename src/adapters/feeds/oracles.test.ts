@@ -18,14 +18,15 @@ import { startAnvil, type TestAnvil } from '../../../test/support/anvil.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { Feed, FeedQuote, FeedTrouble, ReferencePrice, Sequencer } from '../../ports/feed.ts';
-import { devAggregatorAbi, devAggregatorBytecode } from '../../settlement/abi/dev-aggregator.ts';
-import { devPoolTraderAbi, devPoolTraderBytecode } from '../../settlement/abi/dev-pool-trader.ts';
-import { devTokenAbi, devTokenBytecode } from '../../settlement/abi/dev-token.ts';
+import { devAggregatorAbi } from '../evm/deploy/abi/dev-aggregator.ts';
+import { devPoolTraderAbi } from '../evm/deploy/abi/dev-pool-trader.ts';
+import { devTokenAbi } from '../evm/deploy/abi/dev-token.ts';
 import { createChain, type EvmChain } from '../evm/chain/chain.ts';
 import { systemClock } from '../system/clock.ts';
 import { createChainlinkFeed } from './chainlink.ts';
 import { createSequencer } from './sequencer.ts';
 import { createUniswapV3TwapFeed } from './uniswap-v3-twap.ts';
+import { creationCodeOf } from '../evm/deploy/creation-code.ts';
 
 const NOBODY: Address = `0x${'9'.repeat(40)}`;
 const poolAbi = poolArtifact.abi as Abi;
@@ -64,7 +65,7 @@ beforeAll(async () => {
   await chain.start();
   aggregator = await create({
     abi: devAggregatorAbi,
-    bytecode: devAggregatorBytecode,
+    bytecode: creationCodeOf('devnet/DevAggregator'),
     args: ['ETH / USD', 8],
   });
 }, 30_000);
@@ -246,7 +247,7 @@ describe("a rollup's sequencer", () => {
   const deploy = () =>
     create({
       abi: devAggregatorAbi,
-      bytecode: devAggregatorBytecode,
+      bytecode: creationCodeOf('devnet/DevAggregator'),
       args: ['L2 Sequencer Uptime Status Feed', 0],
     });
 
@@ -319,11 +320,15 @@ describe('Uniswap v3', () => {
   beforeAll(async () => {
     weth = await create({
       abi: devTokenAbi,
-      bytecode: devTokenBytecode,
+      bytecode: creationCodeOf('devnet/DevToken'),
       args: ['Wrapped Ether', 'WETH', 18],
     });
-    usdc = await create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['USD Coin', 'USDC', 6] });
-    trader = await create({ abi: devPoolTraderAbi, bytecode: devPoolTraderBytecode });
+    usdc = await create({
+      abi: devTokenAbi,
+      bytecode: creationCodeOf('devnet/DevToken'),
+      args: ['USD Coin', 'USDC', 6],
+    });
+    trader = await create({ abi: devPoolTraderAbi, bytecode: creationCodeOf('devnet/DevPoolTrader') });
     wethFirst = BigInt(weth) < BigInt(usdc);
     const factory = await create({ abi: factoryAbi, bytecode: factoryArtifact.bytecode as Hex });
     await send(

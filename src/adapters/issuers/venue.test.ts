@@ -8,7 +8,7 @@ import { isDecline } from '../../domain/decline.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { RouteAsk, RouteVenue } from '../../ports/route-venue.ts';
-import { devVaultAbi } from '../../settlement/abi/dev-vault.ts';
+import { devVaultAbi } from '../evm/deploy/abi/dev-vault.ts';
 
 const TAKER = account(8_200);
 const WAD = 10n ** 18n;

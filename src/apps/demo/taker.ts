@@ -22,7 +22,7 @@ import {
 import { zQuoteResponse } from '../../protocol/api/quote.ts';
 import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/api/status.ts';
 import { type OrderSubmitRequest, zOrder } from '../../protocol/api/submit.ts';
-import { devWalletAbi } from '../../settlement/abi/dev-wallet.ts';
+import { devWalletAbi } from '../../adapters/evm/deploy/abi/dev-wallet.ts';
 
 export interface DemoTakerOptions {
   venueUrl: string;

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type Client, createClient, type Wallet } from '../../client/client.ts';
 import { parseUnits } from '../../domain/amount.ts';
 import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
-import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
+import { devTokenAbi } from '../../adapters/evm/deploy/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
 import { startWrongPartner } from './bridges/wrong-partner.ts';

@@ -4,25 +4,20 @@ import { type Abi, encodeAbiParameters, encodeDeployData, getCreate2Address } fr
 import { separatorOf, domainSeparator } from '../../domain/escrow-domain.ts';
 import { addressToBytes32, type Address, type Bytes32, bytesToHex, type Hex } from '../../domain/hex.ts';
 import { keccakHex, keccakText } from '../../domain/keccak.ts';
-import { attestationOracleAbi, attestationOracleBytecode } from '../../settlement/abi/attestation-oracle.ts';
-import { batchAbi, batchBytecode } from '../../settlement/abi/batch.ts';
+import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
+import { batchAbi } from '../../settlement/abi/batch.ts';
 import { builds } from '../../settlement/abi/build.ts';
-import {
-  concentratedFillerAbi,
-  concentratedFillerBytecode,
-} from '../../settlement/abi/concentrated-filler.ts';
-import {
-  constantProductFillerAbi,
-  constantProductFillerBytecode,
-} from '../../settlement/abi/constant-product-filler.ts';
-import { escrowAbi, escrowBytecode } from '../../settlement/abi/escrow.ts';
-import { pegFillerAbi, pegFillerBytecode } from '../../settlement/abi/peg-filler.ts';
-import { quoteBondAbi, quoteBondBytecode } from '../../settlement/abi/quote-bond.ts';
-import { vaultFillerAbi, vaultFillerBytecode } from '../../settlement/abi/vault-filler.ts';
-import { wrapFillerAbi, wrapFillerBytecode } from '../../settlement/abi/wrap-filler.ts';
+import { concentratedFillerAbi } from '../../settlement/abi/concentrated-filler.ts';
+import { constantProductFillerAbi } from '../../settlement/abi/constant-product-filler.ts';
+import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import { pegFillerAbi } from '../../settlement/abi/peg-filler.ts';
+import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
+import { vaultFillerAbi } from '../../settlement/abi/vault-filler.ts';
+import { wrapFillerAbi } from '../../settlement/abi/wrap-filler.ts';
 import type { ContractKey } from '../config/deployment.ts';
 import { CREATE2_DEPLOYER } from '../config/parts.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
+import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
 /** Calls CREATE2 with the first 32 bytes of its input as salt and the rest as creation code. */
 export const CREATE2_DEPLOYER_CODE: Hex =
@@ -55,7 +50,6 @@ interface Recipe {
   key: ContractKey;
   name: ContractName;
   abi: Abi;
-  bytecode: Hex;
   args: readonly unknown[];
   immutables: (address: Address) => Record<string, Bytes32>;
   needs?: Address;
@@ -98,9 +92,9 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
   const from = chain.create2Deployer;
   const otherDeployer = from === CREATE2_DEPLOYER ? null : 'its CREATE2 deployer is not the usual one';
   const make = (recipe: Recipe): Contract => {
-    const { key, name, abi, bytecode, args, immutables, needs = null, differs = otherDeployer } = recipe;
+    const { key, name, abi, args, immutables, needs = null, differs = otherDeployer } = recipe;
     const inputs = abi.find((entry) => entry.type === 'constructor')?.inputs ?? [];
-    const initCode = encodeDeployData({ abi, bytecode, args });
+    const initCode = encodeDeployData({ abi, bytecode: creationCodeOf(name), args });
     const address = getCreate2Address({ from, salt, bytecode: initCode }).toLowerCase() as Address;
     const named = inputs.map(({ name: input }, at) => [input ?? String(at), textOf(args[at])]);
     return {
@@ -125,7 +119,6 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
     key: 'escrow',
     name: 'Escrow',
     abi: escrowAbi,
-    bytecode: escrowBytecode,
     args: [
       permit2,
       feeRecipient,
@@ -152,7 +145,6 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
     key: 'oracle',
     name: 'AttestationOracle',
     abi: attestationOracleAbi,
-    bytecode: attestationOracleBytecode,
     args: [initialOwner, signers, BigInt(threshold), BigInt(rotationDelaySeconds)],
     immutables: (address) => ({
       ROTATION_DELAY: word(rotationDelaySeconds),
@@ -178,7 +170,6 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
         key: 'quoteBond',
         name: 'QuoteBond',
         abi: quoteBondAbi,
-        bytecode: quoteBondBytecode,
         args: [escrow.address, forfeitTo, BigInt(shareBps), BigInt(takeBackDelaySeconds)],
         immutables: () => ({
           ESCROW: word(escrow.address),
@@ -197,7 +188,6 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
         key: 'batch',
         name: 'Batch',
         abi: batchAbi,
-        bytecode: batchBytecode,
         args: [escrow.address],
         immutables: () => ({ ESCROW: word(escrow.address) }),
         needs: escrow.address,
@@ -223,7 +213,7 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
   return contracts;
 }
 
-interface FillerRecipe extends Pick<Recipe, 'key' | 'name' | 'abi' | 'bytecode'> {
+interface FillerRecipe extends Pick<Recipe, 'key' | 'name' | 'abi'> {
   kind: keyof DeployChain['fillers'];
   /** The constructor's argument beside the escrow; empty where there is none. */
   immutable: 'FACTORY' | 'PSM' | '';
@@ -236,7 +226,6 @@ const FILLERS: readonly FillerRecipe[] = [
     key: 'constantProductFiller',
     name: 'ConstantProductFiller',
     abi: constantProductFillerAbi,
-    bytecode: constantProductFillerBytecode,
     immutable: 'FACTORY',
     what: 'DEX factory',
   },
@@ -245,7 +234,6 @@ const FILLERS: readonly FillerRecipe[] = [
     key: 'concentratedFiller',
     name: 'ConcentratedFiller',
     abi: concentratedFillerAbi,
-    bytecode: concentratedFillerBytecode,
     immutable: 'FACTORY',
     what: 'DEX factory',
   },
@@ -254,28 +242,11 @@ const FILLERS: readonly FillerRecipe[] = [
     key: 'pegFiller',
     name: 'PegFiller',
     abi: pegFillerAbi,
-    bytecode: pegFillerBytecode,
     immutable: 'PSM',
     what: 'peg-stability module',
   },
-  {
-    kind: 'vault',
-    key: 'vaultFiller',
-    name: 'VaultFiller',
-    abi: vaultFillerAbi,
-    bytecode: vaultFillerBytecode,
-    immutable: '',
-    what: '',
-  },
-  {
-    kind: 'wrap',
-    key: 'wrapFiller',
-    name: 'WrapFiller',
-    abi: wrapFillerAbi,
-    bytecode: wrapFillerBytecode,
-    immutable: '',
-    what: '',
-  },
+  { kind: 'vault', key: 'vaultFiller', name: 'VaultFiller', abi: vaultFillerAbi, immutable: '', what: '' },
+  { kind: 'wrap', key: 'wrapFiller', name: 'WrapFiller', abi: wrapFillerAbi, immutable: '', what: '' },
 ];
 
 const textOf = (value: unknown): string | string[] =>

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Address, Hex } from '../../domain/hex.ts';
-import { batchBytecode } from '../../settlement/abi/batch.ts';
 import { builds } from '../../settlement/abi/build.ts';
 import { matchCode, runtimeOf } from './code.ts';
 import { type DeployConfig, zDeployConfig } from './config.ts';
 import { contractsOf } from './contracts.ts';
 import { safeChecksum } from './safe.ts';
 import { standardJson } from './standard-json.ts';
+import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
 const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
 const FILLERS = {
@@ -148,7 +148,9 @@ test('the standard JSON of a contract compiles to the code that is deployed', as
   const output = JSON.parse(solc.compile(JSON.stringify(await standardJson('Batch')))) as {
     contracts: Record<string, Record<string, { evm: { bytecode: { object: string } } }>>;
   };
-  expect(`0x${output.contracts[builds.Batch.file]?.['Batch']?.evm.bytecode.object}`).toBe(batchBytecode);
+  expect(`0x${output.contracts[builds.Batch.file]?.['Batch']?.evm.bytecode.object}`).toBe(
+    creationCodeOf('Batch'),
+  );
 });
 
 test("the checksum of Safe's Transaction Builder, of a batch that it exported", () => {

@@ -4,7 +4,7 @@ import { encodeFunctionData } from 'viem';
 import { type Address, type Hex, hexToBytes, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
 import { builds } from '../../settlement/abi/build.ts';
-import { permit2Address, permit2Bytecode, permit2Salt } from '../../settlement/abi/permit2.ts';
+import { permit2Address, permit2Salt } from '../../settlement/abi/permit2.ts';
 import { CREATE2_DEPLOYER } from '../config/parts.ts';
 import type { DeployConfig } from './config.ts';
 import {
@@ -15,6 +15,7 @@ import {
   deployCall,
 } from './contracts.ts';
 import type { DeployState, OracleState } from './state.ts';
+import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
 export interface Step {
   /** Such as "deploy Escrow". */
@@ -101,7 +102,7 @@ function deploySteps(config: DeployConfig, state: DeployState): Step[] {
   const { contracts } = state;
   const steps: Step[] = [];
   if (!state.hasPermit2 && makesPermit2(config, state)) {
-    const data: Hex = `${permit2Salt}${permit2Bytecode.slice(2)}`;
+    const data: Hex = `${permit2Salt}${creationCodeOf('Permit2').slice(2)}`;
     steps.push({
       ...{ what: 'deploy Permit2', to: CREATE2_DEPLOYER, data, by: null, ready: true },
       ...{ mostGas: deployGas(data, RUNTIME_OF_PERMIT2), contract: config.permit2, call: null },

@@ -8,7 +8,7 @@ import type { Chain } from '../../../src/domain/chain.ts';
 import type { Address, Bytes32 } from '../../../src/domain/hex.ts';
 import { type MandateOutput, outputHash } from '../../../src/domain/order.ts';
 import type { EscrowStatus } from '../../../src/ports/chain.ts';
-import { devTokenAbi } from '../../../src/settlement/abi/dev-token.ts';
+import { devTokenAbi } from '../../../src/adapters/evm/deploy/abi/dev-token.ts';
 import { escrowAbi } from '../../../src/settlement/abi/escrow.ts';
 
 export interface Seen {

@@ -3,19 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { type Abi, encodeFunctionData, parseAbi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';
-import {
-  concentratedFillerAbi,
-  concentratedFillerBytecode,
-} from '../../../settlement/abi/concentrated-filler.ts';
-import {
-  constantProductFillerAbi,
-  constantProductFillerBytecode,
-} from '../../../settlement/abi/constant-product-filler.ts';
-import { devPoolTraderAbi, devPoolTraderBytecode } from '../../../settlement/abi/dev-pool-trader.ts';
-import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
+import { concentratedFillerAbi } from '../../../settlement/abi/concentrated-filler.ts';
+import { constantProductFillerAbi } from '../../../settlement/abi/constant-product-filler.ts';
+import { devPoolTraderAbi } from './abi/dev-pool-trader.ts';
+import { devTokenAbi } from './abi/dev-token.ts';
 import { devPackageFile } from '../../system/dev-packages.ts';
 import { rootDown } from '../../dex/root.ts';
 import { connectDev, type Dev, type DevAccess } from './deploy.ts';
+import { creationCodeOf } from './creation-code.ts';
 
 export interface DevPool {
   tokens: readonly [Address, Address];
@@ -57,12 +52,12 @@ export async function deployDex({
   const v3Factory = dev.create(
     artifact('@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json'),
   );
-  const trader = dev.create({ abi: devPoolTraderAbi, bytecode: devPoolTraderBytecode });
+  const trader = dev.create({ abi: devPoolTraderAbi, bytecode: creationCodeOf('devnet/DevPoolTrader') });
   const constantProduct = {
     factory: v2Factory,
     filler: dev.create({
       abi: constantProductFillerAbi,
-      bytecode: constantProductFillerBytecode,
+      bytecode: creationCodeOf('ConstantProductFiller'),
       args: [escrow, v2Factory],
     }),
   };
@@ -70,7 +65,7 @@ export async function deployDex({
     factory: v3Factory,
     filler: dev.create({
       abi: concentratedFillerAbi,
-      bytecode: concentratedFillerBytecode,
+      bytecode: creationCodeOf('ConcentratedFiller'),
       args: [escrow, v3Factory],
     }),
   };

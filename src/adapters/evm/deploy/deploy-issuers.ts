@@ -3,13 +3,14 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { MAX_UINT256 } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
-import { devPsmAbi, devPsmBytecode } from '../../../settlement/abi/dev-psm.ts';
-import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
-import { devVaultAbi, devVaultBytecode } from '../../../settlement/abi/dev-vault.ts';
-import { pegFillerAbi, pegFillerBytecode } from '../../../settlement/abi/peg-filler.ts';
-import { vaultFillerAbi, vaultFillerBytecode } from '../../../settlement/abi/vault-filler.ts';
-import { wrapFillerAbi, wrapFillerBytecode } from '../../../settlement/abi/wrap-filler.ts';
+import { devPsmAbi } from './abi/dev-psm.ts';
+import { devTokenAbi } from './abi/dev-token.ts';
+import { devVaultAbi } from './abi/dev-vault.ts';
+import { pegFillerAbi } from '../../../settlement/abi/peg-filler.ts';
+import { vaultFillerAbi } from '../../../settlement/abi/vault-filler.ts';
+import { wrapFillerAbi } from '../../../settlement/abi/wrap-filler.ts';
 import { connectDev, type DevAccess } from './deploy.ts';
+import { creationCodeOf } from './creation-code.ts';
 
 /** Base units of the asset. `deposited`: by the deployer. `earned`: yield on it. `cap`: the most it holds. */
 export interface DevVaultOptions {
@@ -43,18 +44,22 @@ export async function deployIssuers({
   ...access
 }: DevAccess & { escrow: Address; vault: DevVaultOptions; psm: DevPsmOptions }): Promise<IssuersDeployment> {
   const dev = await connectDev(access);
-  const vault = dev.create({ abi: devVaultAbi, bytecode: devVaultBytecode, args: [asset, name, symbol] });
-  const psm = dev.create({ abi: devPsmAbi, bytecode: devPsmBytecode, args: [gem, dai] });
+  const vault = dev.create({
+    abi: devVaultAbi,
+    bytecode: creationCodeOf('devnet/DevVault'),
+    args: [asset, name, symbol],
+  });
+  const psm = dev.create({ abi: devPsmAbi, bytecode: creationCodeOf('devnet/DevPsm'), args: [gem, dai] });
   const deployment = {
     vault: {
       address: vault,
-      filler: dev.create({ abi: vaultFillerAbi, bytecode: vaultFillerBytecode, args: [escrow] }),
+      filler: dev.create({ abi: vaultFillerAbi, bytecode: creationCodeOf('VaultFiller'), args: [escrow] }),
     },
     psm: {
       address: psm,
-      filler: dev.create({ abi: pegFillerAbi, bytecode: pegFillerBytecode, args: [escrow, psm] }),
+      filler: dev.create({ abi: pegFillerAbi, bytecode: creationCodeOf('PegFiller'), args: [escrow, psm] }),
     },
-    wrapFiller: dev.create({ abi: wrapFillerAbi, bytecode: wrapFillerBytecode, args: [escrow] }),
+    wrapFiller: dev.create({ abi: wrapFillerAbi, bytecode: creationCodeOf('WrapFiller'), args: [escrow] }),
   };
   const mint = (token: Address, to: Address, amount: bigint) =>
     dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));

@@ -14,21 +14,18 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
-import {
-  attestationOracleAbi,
-  attestationOracleBytecode,
-} from '../../../settlement/abi/attestation-oracle.ts';
-import { batchAbi, batchBytecode } from '../../../settlement/abi/batch.ts';
-import { devAggregatorAbi, devAggregatorBytecode } from '../../../settlement/abi/dev-aggregator.ts';
-import { devGasUsdAbi, devGasUsdBytecode } from '../../../settlement/abi/dev-gas-usd.ts';
-import { devTokenAbi, devTokenBytecode } from '../../../settlement/abi/dev-token.ts';
-import { devUsdAbi, devUsdBytecode } from '../../../settlement/abi/dev-usd.ts';
-import { devWalletAbi, devWalletBytecode } from '../../../settlement/abi/dev-wallet.ts';
-import { escrowAbi, escrowBytecode } from '../../../settlement/abi/escrow.ts';
-import { multicall3Bytecode } from '../../../settlement/abi/multicall3.ts';
-import { permit2Address, permit2Bytecode, permit2Salt } from '../../../settlement/abi/permit2.ts';
-import { quoteBondAbi, quoteBondBytecode } from '../../../settlement/abi/quote-bond.ts';
+import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
+import { batchAbi } from '../../../settlement/abi/batch.ts';
+import { devAggregatorAbi } from './abi/dev-aggregator.ts';
+import { devGasUsdAbi } from './abi/dev-gas-usd.ts';
+import { devTokenAbi } from './abi/dev-token.ts';
+import { devUsdAbi } from './abi/dev-usd.ts';
+import { devWalletAbi } from './abi/dev-wallet.ts';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { permit2Address, permit2Salt } from '../../../settlement/abi/permit2.ts';
+import { quoteBondAbi } from '../../../settlement/abi/quote-bond.ts';
 import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
+import { creationCodeOf } from './creation-code.ts';
 
 /** Arachnid's CREATE2 deployer, preinstalled in anvil. */
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
@@ -81,19 +78,22 @@ const BOND_SHARE_BPS = 50n;
 /** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options);
-  const runtime = (await dev.rpc('eth_call', [{ data: multicall3Bytecode }, 'latest'])) as Hex;
+  const runtime = (await dev.rpc('eth_call', [
+    { data: creationCodeOf('devnet/Multicall3') },
+    'latest',
+  ])) as Hex;
   await dev.rpc('anvil_setCode', [MULTICALL3_ADDRESS, runtime]);
   const permit2 = lower(permit2Address);
-  dev.send(CREATE2_DEPLOYER, `${permit2Salt}${permit2Bytecode.slice(2)}`);
+  dev.send(CREATE2_DEPLOYER, `${permit2Salt}${creationCodeOf('Permit2').slice(2)}`);
   const signers = [...options.attesters].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
   const oracle = dev.create({
     abi: attestationOracleAbi,
-    bytecode: attestationOracleBytecode,
+    bytecode: creationCodeOf('AttestationOracle'),
     args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)],
   });
   const escrow = dev.create({
     abi: escrowAbi,
-    bytecode: escrowBytecode,
+    bytecode: creationCodeOf('Escrow'),
     args: [
       permit2,
       options.feeRecipient,
@@ -109,20 +109,24 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
     const facts = { symbol, name, decimals, priceSymbol, eip3009: eip3009 ? { name, version: '2' } : null };
     if (token.paysGas === true) {
       predeploys.push({
-        from: dev.create({ abi: devGasUsdAbi, bytecode: devGasUsdBytecode }),
+        from: dev.create({ abi: devGasUsdAbi, bytecode: creationCodeOf('devnet/DevGasUsd') }),
         place: GAS_USD,
       });
       return { ...facts, address: GAS_USD };
     }
     const address = eip3009
-      ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode, args: [name] })
-      : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
+      ? dev.create({ abi: devUsdAbi, bytecode: creationCodeOf('devnet/DevUsd'), args: [name] })
+      : dev.create({
+          abi: devTokenAbi,
+          bytecode: creationCodeOf('devnet/DevToken'),
+          args: [name, symbol, decimals],
+        });
     return { ...facts, address };
   });
-  const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
+  const batch = dev.create({ abi: batchAbi, bytecode: creationCodeOf('Batch'), args: [escrow] });
   const quoteBond = dev.create({
     abi: quoteBondAbi,
-    bytecode: quoteBondBytecode,
+    bytecode: creationCodeOf('QuoteBond'),
     args: [escrow, options.feeRecipient, BOND_SHARE_BPS, BigInt(options.takeBackDelaySeconds ?? 86_400)],
   });
   await dev.settled();
@@ -156,7 +160,7 @@ export async function deployAggregators({
   const addresses = aggregators.map(({ description, decimals, answer }) => {
     const address = dev.create({
       abi: devAggregatorAbi,
-      bytecode: devAggregatorBytecode,
+      bytecode: creationCodeOf('devnet/DevAggregator'),
       args: [description, decimals],
     });
     dev.send(address, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
@@ -172,7 +176,7 @@ export async function deployContractWallets({
 }: DevAccess & { owners: readonly Address[] }): Promise<Address[]> {
   const dev = await connectDev(access);
   const wallets = owners.map((owner) =>
-    dev.create({ abi: devWalletAbi, bytecode: devWalletBytecode, args: [owner] }),
+    dev.create({ abi: devWalletAbi, bytecode: creationCodeOf('devnet/DevWallet'), args: [owner] }),
   );
   await dev.settled();
   return wallets;

@@ -35,7 +35,7 @@ import {
 import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-prices.ts';
 import { readPreset } from '../../config/presets.ts';
 import { chainOf } from '../../networks.ts';
-import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../../adapters/evm/deploy/lp-account.ts';
 import { openTerminal, type Terminal } from '../../terminal/ask.ts';
 import { newPassword } from '../keystore.ts';
 import { readAddress, readSalt } from '../option-values.ts';

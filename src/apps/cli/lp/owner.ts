@@ -14,7 +14,7 @@ import { createSender, type OwnerStep, type Sender } from '../../lp/account/send
 import { type LpAccountState, readLpAccount } from '../../lp/account/state.ts';
 import { createOwner, type Owner } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
-import { lpAccountDeployment } from '../../../settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../../adapters/evm/deploy/lp-account.ts';
 import { toolContext } from '../../process.ts';
 import { badConfig, badRequest } from '../../bad-request.ts';
 import { openKeystore } from '../../terminal/open-keystore.ts';

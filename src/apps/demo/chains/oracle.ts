@@ -2,7 +2,7 @@
 
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../../domain/hex.ts';
-import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
+import { devAggregatorAbi } from '../../../adapters/evm/deploy/abi/dev-aggregator.ts';
 import { repeat } from '../repeat.ts';
 import { sendUnlocked } from './anvil.ts';
 

@@ -4,7 +4,7 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { pairOutput } from '../../../adapters/dex/constant-product.ts';
 import { readContract, v2PairAbi, v3PoolAbi } from '../../../adapters/evm/chain/read-contract.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
-import { devPoolTraderAbi } from '../../../settlement/abi/dev-pool-trader.ts';
+import { devPoolTraderAbi } from '../../../adapters/evm/deploy/abi/dev-pool-trader.ts';
 import { repeat } from '../repeat.ts';
 import { rpc, sendUnlocked } from './anvil.ts';
 import type { DemoState } from '../state.ts';

@@ -10,7 +10,7 @@ import {
   deployContractWallets,
   deployDevnet,
 } from '../../../adapters/evm/deploy/deploy.ts';
-import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
+import { devTokenAbi } from '../../../adapters/evm/deploy/abi/dev-token.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { postBondCall, setBondTermsCall } from '../../../settlement/bond-call.ts';
 import { limitOperatorCall, setOperatorCall } from '../../../settlement/call.ts';

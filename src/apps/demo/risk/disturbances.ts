@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { encodeFunctionData, type Address } from 'viem';
-import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
+import { devAggregatorAbi } from '../../../adapters/evm/deploy/abi/dev-aggregator.ts';
 import { sendUnlocked } from '../chains/anvil.ts';
 import { lpProcess } from '../configs.ts';
 import type { SimulatedExchanges } from '../exchange.ts';

@@ -2,7 +2,8 @@
 
 import { formatUnits, parseUnits } from '../../../../domain/amount.ts';
 import { type Address, type Bytes32, isBytes32 } from '../../../../domain/hex.ts';
-import { describeAccountCall, lpAccountDeployment } from '../../../../settlement/lp-account.ts';
+import { lpAccountDeployment } from '../../../../adapters/evm/deploy/lp-account.ts';
+import { describeAccountCall } from '../../../../settlement/lp-account.ts';
 import { badRequest } from '../../../bad-request.ts';
 import { dateOf } from '../../../lp/account/change.ts';
 import {
