@@ -1,17 +1,12 @@
 /** `firmquote lp` as a process, set up for the chains of a certification. */
 
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type EmbeddedPostgres,
-  freePort,
-  startEmbeddedPostgres,
-} from '../../src/adapters/postgres/embedded/embedded.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import type { CertifyDevnet, SolverKeys } from '../../src/apps/certify/devnet.ts';
 import { createPart, type Part } from '../faults/support/process.ts';
 import { PROGRAM } from '../support/build.ts';
-import { copyCluster } from '../support/cluster.ts';
-import { silentLog } from '../support/silent.ts';
+import { startServer } from '../support/postgres.ts';
 import { UNLIMITED } from '../support/unlimited.ts';
 
 const FIELDS = [
@@ -41,14 +36,7 @@ export async function prepareOurLp(
 ): Promise<OurLp> {
   const dataDir = join(folder, 'lp');
   await mkdir(dataDir);
-  // The database has a user of its own.
-  for (const each of [folder, dataDir]) await chmod(each, 0o755);
-  await copyCluster(dataDir);
-  const postgres: EmbeddedPostgres = await startEmbeddedPostgres({
-    dataDir,
-    log: silentLog,
-    settings: { fsync: 'off' },
-  });
+  const postgres = await startServer();
   const [url, ops, admin] = [await postgres.database('lp'), await freePort(), await freePort()];
   let part: Part | undefined;
   return {

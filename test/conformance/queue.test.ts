@@ -273,7 +273,7 @@ test('a connection that breaks during start does not crash the process', async (
       async () =>
         (
           await admin.query(
-            `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'queue_dies' and wait_event = 'advisory'`,
+            `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
           )
         ).rowCount,
     );

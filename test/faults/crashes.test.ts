@@ -19,6 +19,7 @@ beforeAll(async () => {
   world = await startWorld({
     chainIds: [31_601],
     validitySeconds: 300,
+    ownDatabase: true,
     configure: (part, config) =>
       part === 'venue' && databaseUrl !== undefined ? { ...config, database: { url: databaseUrl } } : config,
   });

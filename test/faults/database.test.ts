@@ -21,7 +21,7 @@ import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import { DIST } from '../support/build.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
-import { startTestPostgres } from '../support/postgres.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
 import { request, startScriptedVenue } from '../support/scripted-venue.ts';
 import { startSettling } from '../support/settling.ts';
 import { silentLog } from '../support/silent.ts';
@@ -189,7 +189,7 @@ test('F13: an LP that cannot store its lease stops signing', async () => {
 test('F14: the database disk is full: no transaction is sent without a record, reads continue, and with space every order ends', async () => {
   diceOf('F14');
   const disk = await makeSmallDisk(48);
-  const postgres = await startTestPostgres();
+  const postgres = await startOwnPostgres();
   try {
     const folder = join(disk.path, 'tables');
     await mkdir(folder, { mode: 0o700 });

@@ -29,7 +29,7 @@ import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { commandHere } from '../support/command.ts';
 import { account, ATTESTERS, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startOwnPostgres, type TestPostgres } from '../support/postgres.ts';
 import { playProvider } from '../support/providers.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   [folder, devnet, postgres, redis, prices, prometheus] = await Promise.all([
     mkdtemp(join(tmpdir(), 'fq-doctor-')),
     startDevnet([31_671], { blockTimeSeconds: 1 }),
-    startTestPostgres({}),
+    startOwnPostgres({}),
     startRedis(),
     startPrices(),
     startPrometheus(['rules.yml']),

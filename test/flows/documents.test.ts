@@ -24,6 +24,7 @@ import { play, stageOf } from '../support/api-examples.ts';
 import { shapeOf } from '../support/shape.ts';
 import { bundled, createSchemas } from '../support/openapi-schemas.ts';
 import { payoutVenue } from '../support/payout-desk.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -33,7 +34,8 @@ let v: TestVenue;
 let played: Recording;
 
 beforeAll(async () => {
-  v = await startTestVenue({ routeVenues: async () => [payoutVenue()] });
+  // It stops its database, to see what the venue answers without.
+  v = await startTestVenue({ routeVenues: async () => [payoutVenue()], postgres: await startOwnPostgres() });
   played = await play(await stageOf(v));
   if (RENEW)
     writeFileSync(resolve(ROOT, 'src/protocol/api/recorded.json'), `${JSON.stringify(played, null, 1)}\n`);

@@ -39,7 +39,7 @@ let serial = 0;
 beforeAll(async () => {
   [devnet, postgres] = await Promise.all([
     startDevnet([41061]),
-    startTestPostgres({ fsync: 'off', max_connections: '500' }),
+    startTestPostgres(),
   ]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);

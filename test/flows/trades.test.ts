@@ -729,7 +729,7 @@ describe('the export', () => {
     const open = async () =>
       (
         await v.db.query<{ n: number }>(
-          `select count(*) as n from pg_stat_activity where application_name = 'firmquote export'`,
+          `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'firmquote export'`,
         )
       )[0]?.n;
     // Long enough that the sockets cannot swallow it whole.

@@ -58,9 +58,11 @@ test('history requests of one key that hold the database leave connections for o
   await admin.query('begin; lock table trade in access exclusive mode');
   const stuck = Array.from({ length: 100 }, () => statusOf(`${LIST}?limit=100&offset=1000`, hostile));
   await until(async () => {
-    const [row] = (await admin.query('select count(*)::int n from pg_locks where not granted')).rows as {
-      n: number;
-    }[];
+    const [row] = (
+      await admin.query(
+        'select count(*)::int n from pg_locks join pg_database on oid = database where datname = current_database() and not granted',
+      )
+    ).rows as { n: number }[];
     return (row?.n ?? 0) > 0;
   });
   for (let n = 0; n < 5; n += 1)
@@ -87,8 +89,11 @@ test('exports of one workspace, started again and again, open no connection whil
   const path = `${LIST}/export`;
   const countOf = async (sql: string) => (await v.db.query<{ n: number }>(sql))[0]?.n ?? 0;
   const exports = () =>
-    countOf("select count(*)::int n from pg_stat_activity where application_name = 'firmquote export'");
-  const sessions = () => countOf('select sum(sessions)::int n from pg_stat_database');
+    countOf(
+      "select count(*)::int n from pg_stat_activity where datname = current_database() and application_name = 'firmquote export'",
+    );
+  const sessions = () =>
+    countOf('select sum(sessions)::int n from pg_stat_database where datname = current_database()');
   await admin.query('begin; lock table trade in access exclusive mode');
   const reading = statusOf(path, hostile);
   await until(async () => (await exports()) === 1);

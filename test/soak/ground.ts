@@ -98,6 +98,7 @@ export async function startGround(more?: Addition, provider?: ProviderName): Pro
     lps: LPS,
     validitySeconds: 20,
     inventory: 1_000_000n,
+    ownDatabase: true,
     configure,
   });
   nodes = await Promise.all(

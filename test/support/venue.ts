@@ -31,7 +31,7 @@ import type { VenueOptions } from '../../src/venue/options.ts';
 import type { VenueDeps } from '../../src/venue/deps.ts';
 import { createVenue, type Venue } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
-import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import { startOwnPostgres, startTestPostgres, type TestPostgres } from './postgres.ts';
 import { referenceAt } from './reference.ts';
 import { type Balancer, REPLICAS, startBalancer } from './replicas.ts';
 import { silentLog, silentMetrics } from './silent.ts';
@@ -160,7 +160,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
       finality,
       ...(landingMarginSeconds !== undefined && { landingMarginSeconds }),
     }),
-    given ?? startTestPostgres(fsync ? {} : undefined),
+    given ?? (fsync ? startOwnPostgres({}) : startTestPostgres()),
   ]);
   return assemble(devnet, postgres, venueOptions, {
     ...{ seen, routeVenues, screeners, log, metrics, reference, queue, http },

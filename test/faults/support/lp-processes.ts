@@ -3,22 +3,18 @@
  * together, on chain.
  */
 
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import {
-  type EmbeddedPostgres,
-  freePort,
-  startEmbeddedPostgres,
-} from '../../../src/adapters/postgres/embedded/embedded.ts';
+import { freePort } from '../../../src/adapters/postgres/embedded/embedded.ts';
+import { LP_SCHEMA, LP_TABLES } from '../../../src/apps/lp/schema.ts';
 import type { LinkQuote } from '../../../src/protocol/link/link.ts';
 import { settleCall } from '../../../src/settlement/call.ts';
-import { copyCluster } from '../../support/cluster.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../../support/devnet.ts';
+import { account, startDevnet, type TestChain } from '../../support/devnet.ts';
 import { eventually, type Trade, tradeOf } from '../../support/lp-trades.ts';
 import { request, type ScriptedVenue, startScriptedVenue } from '../../support/scripted-venue.ts';
-import { silentLog } from '../../support/silent.ts';
+import { startServer } from '../../support/postgres.ts';
 import { UNLIMITED } from '../../support/unlimited.ts';
 import { createPart, type Part } from './process.ts';
 
@@ -89,16 +85,14 @@ export async function startLpProcesses({
     account(accounts + 3),
   ];
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-lps-'));
-  await chmod(folder, 0o755);
-  await copyCluster(folder);
-  const [devnet, postgres]: [Devnet, EmbeddedPostgres] = await Promise.all([
+  const [devnet, postgres] = await Promise.all([
     startDevnet([chainId, ...(toChainId === undefined ? [] : [toChainId])], {
       blockTimeSeconds: 1,
       depth: 1,
       landingMarginSeconds: 8,
       proofWindowSeconds: 40,
     }),
-    startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
+    startServer(),
   ]);
   const [chain, there] = devnet.chains as [TestChain, TestChain | undefined];
   await chain.fundAll(
@@ -152,7 +146,7 @@ export async function startLpProcesses({
       maxClockSkewMs: 3_600_000,
     }),
   );
-  const url = await postgres.database('lp');
+  const url = await postgres.database('lp', { schema: LP_SCHEMA, migrations: LP_TABLES });
   const parts = new Map<string, Part>();
   const admins = new Map<string, string>();
   for (const name of replicas) {

@@ -5,25 +5,22 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase, type Database } from '../../../src/adapters/postgres/pool.ts';
 import { createVenueStore } from '../../../src/adapters/postgres/venue/venue-store.ts';
-import {
-  type EmbeddedPostgres,
-  startEmbeddedPostgres,
-} from '../../../src/adapters/postgres/embedded/embedded.ts';
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../../src/adapters/system/random.ts';
-import { LP_SCHEMA } from '../../../src/apps/lp/schema.ts';
+import { LP_SCHEMA, LP_TABLES } from '../../../src/apps/lp/schema.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
 import type { VenueStore } from '../../../src/ports/stores/venue-store.ts';
 import { mintKey } from '../../../src/venue/access/keys.ts';
-import { copyCluster } from '../../support/cluster.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '../../support/devnet.ts';
+import { type OwnServer, startOwnServer, startServer } from '../../support/postgres.ts';
+import type { TestServer } from '../../support/run-server.ts';
 import { silentLog } from '../../support/silent.ts';
 import { UNLIMITED } from '../../support/unlimited.ts';
 import { createClient, type Client, type ClientEntry, patiently } from './client.ts';
@@ -58,6 +55,8 @@ export interface WorldOptions {
   inventory?: bigint;
   /** As in `startDevnet`. LPs hold and quote none of them. */
   moreTokens?: number;
+  /** A database server that the test may kill. */
+  ownDatabase?: boolean;
   /** Changes a part's configuration at each start: other URLs, other limits. */
   configure?: (part: string, config: Config) => Config;
   /** More environment variables of LPs and venues, at each start. */
@@ -76,10 +75,8 @@ export interface WorldLp {
 
 export interface World {
   devnet: Devnet;
-  postgres: EmbeddedPostgres;
-  /**
-   * SIGKILL of the server and all its sessions, as `pg_ctl stop -m immediate`; and up again on the same port.
-   */
+  postgres: TestServer;
+  /** SIGKILL of the server, and up again on the same port; of a world with `ownDatabase`. */
   killDatabase(): Promise<void>;
   startDatabase(): Promise<void>;
   /** The venue's tables, read from outside. */
@@ -130,14 +127,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     validitySeconds = 60,
     inventory = 100_000n,
     moreTokens = 0,
+    ownDatabase = false,
     configure = (_, config) => config,
     env = {},
   } = options;
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
-  // The database user must reach its files.
-  await chmod(folder, 0o755);
-  await copyCluster(folder);
-  const [devnet, first] = await Promise.all([
+  const ownServer = ownDatabase ? startOwnServer() : undefined;
+  const [devnet, postgres] = await Promise.all([
     startDevnet(chainIds, {
       blockTimeSeconds: 1,
       depth,
@@ -146,9 +142,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       rotationDelaySeconds,
       moreTokens,
     }),
-    startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
+    ownServer ?? startServer(),
   ]);
-  let postgres = first;
   const log: ClientEntry[] = [];
   const relayer = account(3_000);
   const seal = randomBytes(32).toString('hex');
@@ -186,8 +181,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       );
     }),
   );
+  const venueDatabase = await postgres.database('venue', { schema: VENUE_SCHEMA, migrations: VENUE_TABLES });
   const database = connectDatabase({
-    url: await postgres.database('venue'),
+    url: venueDatabase,
     schema: VENUE_SCHEMA,
     maxConnections: 3,
     log: silentLog,
@@ -252,7 +248,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       venueId: 'faults',
       http: { port: http },
       ops: { port: ops },
-      database: { url: `${baseOf(postgres)}/venue`, maxConnections: 8 },
+      database: { url: venueDatabase, maxConnections: 8 },
       keys: {
         relayer: { env: 'RELAYER', development: true },
         seals: [{ id: 'k1', secret: { env: 'SEAL' } }],
@@ -289,11 +285,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const lps = await Promise.all(
     owners.map(async ({ id, owner, operator }): Promise<WorldLp> => {
       const [ops, admin] = [await steadyPort(), await steadyPort()];
+      const url = await postgres.database(`lp_${id}`, { schema: LP_SCHEMA, migrations: LP_TABLES });
       const config: Config = {
         app: 'lp',
         ops: { port: ops },
         admin: { port: admin, tokenFile: null },
-        database: { url: `${baseOf(postgres)}/lp_${id}`, maxConnections: 6 },
+        database: { url, maxConnections: 6 },
         keys: { operator: { env: 'OPERATOR', development: true } },
         venues: [...venuePorts].map(([name, port]) => ({
           name,
@@ -326,7 +323,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           ...UNLIMITED,
         },
       };
-      const url = await postgres.database(`lp_${id}`);
       return {
         id,
         owner,
@@ -396,21 +392,17 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     await patiently(quotes, () => `not every LP quotes: ${why}`);
   }
 
+  function mortal(): Promise<OwnServer> {
+    if (!ownServer) throw new Error('Other worlds use this database too: startWorld({ ownDatabase: true }).');
+    return ownServer;
+  }
+
   let clients = 0;
   const world: World = {
     devnet,
-    get postgres() {
-      return postgres;
-    },
-    killDatabase: () => postgres.kill(),
-    async startDatabase() {
-      postgres = await startEmbeddedPostgres({
-        dataDir: folder,
-        port: postgres.port,
-        log: silentLog,
-        settings: { fsync: 'off' },
-      });
-    },
+    postgres,
+    killDatabase: async () => (await mortal()).kill(),
+    startDatabase: async () => (await mortal()).start(),
     database,
     store,
     venue(name = [...venueParts.keys()][0] ?? '') {
@@ -456,8 +448,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
   return world;
 }
-
-const baseOf = ({ url }: EmbeddedPostgres) => url.slice(0, url.lastIndexOf('/'));
 
 function chainSection({
   id,

@@ -327,7 +327,7 @@ test(
     const open = async () =>
       (
         await db.query<{ n: number }>(
-          `select count(*) as n from pg_stat_activity where application_name = 'firmquote export'`,
+          `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'firmquote export'`,
         )
       )[0]?.n;
     const first = await exported(queryOf(a));
