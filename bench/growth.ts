@@ -16,7 +16,7 @@ import { seedPeople, seedTrades } from './trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../src/apps/venue/schema.ts';
 import { loadConfig } from '../src/apps/config/load.ts';
-import { chainOf } from '../src/apps/networks.ts';
+import { chainOf } from '../src/apps/wiring/networks.ts';
 import { zVenueConfig } from '../src/apps/venue/config.ts';
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '20000' } } });

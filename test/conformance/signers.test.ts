@@ -26,8 +26,8 @@ import {
 import { createWeb3Signer } from '../../src/adapters/signer/web3signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { zKeySource } from '../../src/apps/config/parts.ts';
-import { openLocalSigner } from '../../src/apps/keys.ts';
-import { withSigner } from '../../src/apps/signers.ts';
+import { openLocalSigner } from '../../src/apps/wiring/keys.ts';
+import { withSigner } from '../../src/apps/wiring/signers.ts';
 import { commitmentDigest, commitmentMessage } from '../../src/domain/commitment.ts';
 import { keccak } from '../../src/domain/keccak.ts';
 import type { Signer } from '../../src/ports/signer.ts';

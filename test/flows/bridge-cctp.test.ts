@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { messageTransmitterAbi } from '../../src/adapters/bridges/cctp/contracts.ts';
 import { decodeBurnMessage } from '../../src/adapters/bridges/cctp/message.ts';
 import type { CctpDeployment } from '../support/deploy-cctp.ts';
-import type { BridgeChain } from '../../src/apps/bridges.ts';
+import type { BridgeChain } from '../../src/apps/wiring/bridges.ts';
 import { zBridgeTransports } from '../../src/apps/config/bridges.ts';
 import { checkBridges } from '../../src/apps/doctor/bridges.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';

@@ -25,9 +25,9 @@ import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/embe
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { createFileTransmitter } from '../../src/adapters/travel-rule/file.ts';
-import { withToolDatabase } from '../../src/apps/database.ts';
-import { lockDirectory } from '../../src/apps/directory-lock.ts';
-import { openSecret } from '../../src/apps/keys.ts';
+import { withToolDatabase } from '../../src/apps/wiring/database.ts';
+import { lockDirectory } from '../../src/apps/wiring/directory-lock.ts';
+import { openSecret } from '../../src/apps/wiring/keys.ts';
 import { createKillFile } from '../../src/apps/lp/kill-file.ts';
 import { makeAdminToken } from '../../src/apps/lp/token.ts';
 import { createRedactor } from '../../src/adapters/pino/redact.ts';

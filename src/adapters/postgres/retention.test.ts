@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
-import { startRetention } from '../../apps/retention.ts';
+import { startRetention } from '../../apps/wiring/retention.ts';
 import { LP_TABLES } from '../../apps/lp/schema.ts';
 import { VENUE_TABLES } from '../../apps/venue/schema.ts';
 import { systemClock } from '../system/clock.ts';

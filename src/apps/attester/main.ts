@@ -6,9 +6,9 @@ import { startOps } from '../../adapters/http/ops.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { createAttester } from '../../attester/attester.ts';
 import { loadConfig } from '../config/load.ts';
-import { openChains } from '../networks.ts';
-import { liveAs, openHealth, processContext } from '../process.ts';
-import { openSigner } from '../signers.ts';
+import { openChains } from '../wiring/networks.ts';
+import { liveAs, openHealth, processContext } from '../wiring/process.ts';
+import { openSigner } from '../wiring/signers.ts';
 import { zAttesterConfig } from './config.ts';
 
 interface AttesterGround {

@@ -4,7 +4,7 @@ import { checkSchema } from '../../adapters/postgres/migrate.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { openAdminClient } from '../lp/admin-client.ts';
-import { createToolChain } from '../networks.ts';
+import { createToolChain } from '../wiring/networks.ts';
 import { type SubjectOptions, withSubject } from './subject.ts';
 import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
 import { inTokens, KINDS, type Unasked } from './difference.ts';

@@ -3,14 +3,14 @@
 import type { Migration } from '../../adapters/postgres/migrate.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
 import type { Log } from '../../ports/log.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ChainSection } from '../config/parts.ts';
-import { withToolDatabase } from '../database.ts';
-import type { SecretContext } from '../keys.ts';
+import { withToolDatabase } from '../wiring/database.ts';
+import type { SecretContext } from '../wiring/keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
-import { toolContext } from '../process.ts';
+import { toolContext } from '../wiring/process.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 

@@ -4,9 +4,9 @@ import { type BackupFacts, backUp, restoreBackup } from '../../adapters/postgres
 import { checkSchema } from '../../adapters/postgres/migrate.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpConfig } from '../../lp/config/config.ts';
-import type { SecretContext } from '../keys.ts';
+import type { SecretContext } from '../wiring/keys.ts';
 import type { LpAppConfig } from '../lp/config.ts';
-import { withChain } from '../networks.ts';
+import { withChain } from '../wiring/networks.ts';
 import { type SubjectOptions, withSubject } from '../audit/subject.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
 

@@ -10,7 +10,7 @@ import { ETHER } from '../../domain/chain.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import { readFromVenue } from '../../protocol/link/link.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 import { openWitness } from '../verify/witness.ts';
 import { certify } from './certify.ts';
 import { ensureDevPackages } from '../../adapters/system/dev-packages.ts';

@@ -7,7 +7,7 @@ import type { Address, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { ChainViews } from '../../ports/chain.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 import { rpc } from '../demo/chains/anvil.ts';
 
 export interface CertifiedChain {

@@ -11,8 +11,8 @@ import { decryptKey, encryptKey, keystoreAddress } from '../../adapters/keystore
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { askSecret } from '../terminal/ask.ts';
-import { badRequest } from '../bad-request.ts';
-import { mountedByEnv } from '../keys.ts';
+import { badRequest } from '../wiring/bad-request.ts';
+import { mountedByEnv } from '../wiring/keys.ts';
 
 interface NewOptions {
   passwordFile?: string;

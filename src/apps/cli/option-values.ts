@@ -1,7 +1,7 @@
 /** Reads values that several commands take in their options. */
 
 import { type Address, type Bytes32, isBytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -6,7 +6,7 @@ import type { Address } from '../../domain/hex.ts';
 import { keccakHex } from '../../domain/keccak.ts';
 import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
 import { firstFees, type TxFees } from '../../adapters/evm/transactor/fees.ts';
-import { feeCapWei } from '../networks.ts';
+import { feeCapWei } from '../wiring/networks.ts';
 import { runtimeOf } from './code.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import { conflictsOf, readRecord } from './record.ts';

@@ -13,7 +13,7 @@ import { signTransaction } from '../../adapters/evm/transactor/sign.ts';
 import type { SendOutcome } from '../../ports/chain.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Deployment } from '../config/deployment.ts';
-import { feeCapWei } from '../networks.ts';
+import { feeCapWei } from '../wiring/networks.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';

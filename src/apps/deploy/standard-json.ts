@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { keccak } from '../../domain/keccak.ts';
 import { builds } from '../../settlement/abi/build.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 import type { ContractName } from './contracts.ts';
 
 /** Standard JSON of solc. Throws `RequestError` unless every source is the one that the build was made of. */

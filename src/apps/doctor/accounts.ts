@@ -5,7 +5,7 @@ import { formatTokens } from '../../domain/amount.ts';
 import { type AssumedInventory, assumeInventory } from '../../lp/shadow/assumed-inventory.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
-import { createProofs } from '../proofs.ts';
+import { createProofs } from '../wiring/proofs.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { failure, ok, type Finding, warning } from './finding.ts';

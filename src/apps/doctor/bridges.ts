@@ -4,7 +4,7 @@ import { cctpProblems } from '../../adapters/bridges/cctp/check.ts';
 import { oftProblems } from '../../adapters/bridges/oft/place.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { type BridgeChain, cctpParts, oftOptions } from '../bridges.ts';
+import { type BridgeChain, cctpParts, oftOptions } from '../wiring/bridges.ts';
 import type { BridgeTransports } from '../config/bridges.ts';
 import { attempt, failure, type Finding, ok } from './finding.ts';
 

@@ -6,7 +6,7 @@ import { createLogRange } from '../../adapters/evm/chain/log-range.ts';
 import { type ChainRpc, createRpc } from '../../adapters/evm/rpc/rpc.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainSection } from '../config/parts.ts';
-import { expand, type SecretContext } from '../keys.ts';
+import { expand, type SecretContext } from '../wiring/keys.ts';
 import { failure, messageOf, ok, type Finding, warning } from './finding.ts';
 
 /** Requests for logs that span fewer blocks make catching up after an outage slow. */

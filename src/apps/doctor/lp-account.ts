@@ -4,7 +4,7 @@ import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import { describeAccountCall } from '../../settlement/lp-account.ts';
-import type { BridgeChain } from '../bridges.ts';
+import type { BridgeChain } from '../wiring/bridges.ts';
 import type { BridgeTransports } from '../config/bridges.ts';
 import { dateOf } from '../lp/account/change.ts';
 import { routesFrom } from '../lp/account/routes.ts';

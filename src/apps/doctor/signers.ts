@@ -8,8 +8,8 @@ import { type Address, bytesToHex } from '../../domain/hex.ts';
 import { keccakHex } from '../../domain/keccak.ts';
 import type { Log } from '../../ports/log.ts';
 import type { KeySource } from '../config/parts.ts';
-import type { SecretContext } from '../keys.ts';
-import { withSigner } from '../signers.ts';
+import type { SecretContext } from '../wiring/keys.ts';
+import { withSigner } from '../wiring/signers.ts';
 import { attempt, failure, messageOf, ok, type Finding, warning } from './finding.ts';
 
 /** As the alert GasLow. */

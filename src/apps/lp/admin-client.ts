@@ -5,9 +5,9 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import { loadConfig } from '../config/load.ts';
 import { zLpServers } from './config.ts';
 import { readAdminToken } from './token.ts';
-import { toolContext } from '../process.ts';
+import { toolContext } from '../wiring/process.ts';
 import type { SecretFileOptions } from '../../adapters/keystore/file.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 export interface AdminClientOptions {
   config?: string;

@@ -10,7 +10,7 @@ import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
 import { signalView } from './signals.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const NOTE = 'paused by the operator';
 const WOULD_REFUSE = 'A reload would be refused, and would change nothing.';

@@ -6,7 +6,7 @@ import type { Address } from '../../domain/hex.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey, ProfitWindow } from '../../ports/stores/accounting-store.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const MOST_CHARS = 200;
 const UNNAMED = 'admin API';

@@ -6,7 +6,7 @@ import type { OpsRoute, OpsServer } from '../../adapters/http/ops.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import type { Log } from '../../ports/log.ts';
-import { SecretError, type SecretContext } from '../keys.ts';
+import { SecretError, type SecretContext } from '../wiring/keys.ts';
 import type { LpAppConfig } from './config.ts';
 import { makeAdminToken } from './token.ts';
 

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pluginProblems } from '../../pricing/plugin.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
-import { badConfig } from '../bad-request.ts';
+import { badConfig } from '../wiring/bad-request.ts';
 
 /** A reload loads the file again when its text has changed; modules that it imports stay as they are. */
 export interface LoadedPlugin {

@@ -2,7 +2,7 @@
 
 import { wantedOf } from '../../lp/market/market.ts';
 import type { ReloadedSources } from '../../lp/node/interface.ts';
-import { createFeeds, type FeedContext, type MadeFeed } from '../feeds.ts';
+import { createFeeds, type FeedContext, type MadeFeed } from '../wiring/feeds.ts';
 import type { LpAppConfig } from './config.ts';
 import { type LoadedPlugin, loadPlugin } from './plugin.ts';
 

@@ -3,7 +3,7 @@
 import { access } from 'node:fs/promises';
 import { readSecretFile, type SecretFileOptions, writeSecretFile } from '../../adapters/keystore/file.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
-import { SecretError } from '../keys.ts';
+import { SecretError } from '../wiring/keys.ts';
 
 /** Created at the first start. Reading this file means control of the LP. */
 export async function makeAdminToken(file: string, options: SecretFileOptions = {}): Promise<string> {

@@ -4,7 +4,7 @@ import { erc20Abi, type PublicClient } from 'viem';
 import { isAmount, parseUnits } from '../../domain/amount.ts';
 import { assetId, parseAssetId } from '../../domain/asset.ts';
 import { type Address, isAddress } from '../../domain/hex.ts';
-import { badConfig, badRequest } from '../bad-request.ts';
+import { badConfig, badRequest } from '../wiring/bad-request.ts';
 import type { TakerChain } from './config.ts';
 
 export interface TakerToken {

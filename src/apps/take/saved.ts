@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
 import type { SignedTrade } from '../../client/client.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const zSaved = z.looseObject({
   orderId: z.string(),

@@ -18,7 +18,7 @@ import type { TrustedChains, Wallet } from '../../client/client.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { hexToBytes } from '../../domain/hex.ts';
 import type { Signer } from '../../ports/signer.ts';
-import { expand, type SecretContext } from '../keys.ts';
+import { expand, type SecretContext } from '../wiring/keys.ts';
 import type { TakerChain } from './config.ts';
 
 const LONGEST_POLL_MS = 2_000;

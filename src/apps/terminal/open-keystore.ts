@@ -1,7 +1,7 @@
 /** Opens a keystore named on the command line; its password comes from a file, a variable or the terminal. */
 
 import type { Signer } from '../../ports/signer.ts';
-import { openLocalSigner, type SecretContext } from '../keys.ts';
+import { openLocalSigner, type SecretContext } from '../wiring/keys.ts';
 import { askSecret } from './ask.ts';
 
 /** `question` and `instead`: of the prompt, and the advice when there is no terminal. */

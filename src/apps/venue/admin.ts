@@ -15,8 +15,8 @@ import { createAdminGate } from '../../venue/admin/gate.ts';
 import { operationRoutes } from '../../venue/admin/operation-routes.ts';
 import type { Operations } from '../../venue/admin/operations.ts';
 import { venueAdminRoutes } from '../../venue/admin/routes.ts';
-import { openSecret, type SecretContext } from '../keys.ts';
-import type { Life } from '../process.ts';
+import { openSecret, type SecretContext } from '../wiring/keys.ts';
+import type { Life } from '../wiring/process.ts';
 import type { VenueConfig } from './config.ts';
 
 /** Served at /console/setup.json, to anyone who reaches the port. */

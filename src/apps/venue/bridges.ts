@@ -24,14 +24,14 @@ import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { createPrices } from '../../venue/market/prices.ts';
-import { badConfig } from '../bad-request.ts';
-import { openBridges } from '../bridges.ts';
+import { badConfig } from '../wiring/bad-request.ts';
+import { openBridges } from '../wiring/bridges.ts';
 import { zBridgeTransports } from '../config/bridges.ts';
 import { type ChainSection, type KeySource, zKeySource } from '../config/parts.ts';
-import type { SecretContext } from '../keys.ts';
-import { createTransactors } from '../networks.ts';
-import type { Life } from '../process.ts';
-import { addressOfKey, openSigner } from '../signers.ts';
+import type { SecretContext } from '../wiring/keys.ts';
+import { createTransactors } from '../wiring/networks.ts';
+import type { Life } from '../wiring/process.ts';
+import { addressOfKey, openSigner } from '../wiring/signers.ts';
 import { createFloatMoves, tellOpenTransfers } from './float-moves/moves.ts';
 
 const zWhole = z

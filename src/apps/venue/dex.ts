@@ -5,7 +5,7 @@ import { createDexVenue } from '../../adapters/dex/venue.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import { zAddress } from '../../protocol/wire.ts';
-import { badConfig } from '../bad-request.ts';
+import { badConfig } from '../wiring/bad-request.ts';
 
 /** Options of each venue whose orders settle in one transaction. */
 export const venueOnChain = {

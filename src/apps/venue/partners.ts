@@ -12,10 +12,10 @@ import type { Metrics } from '../../ports/metrics.ts';
 import { ROUTE_VENUE_ID } from '../../ports/route-venue.ts';
 import { PARTNER_KINDS } from '../../protocol/partner/messages.ts';
 import { partnerPublicKey, partnerSigningKey, publicKeyText } from '../../protocol/partner/signature.ts';
-import { badConfig, badRequest } from '../bad-request.ts';
+import { badConfig, badRequest } from '../wiring/bad-request.ts';
 import type { SecretSource } from '../config/parts.ts';
-import { openSecret, type SecretContext } from '../keys.ts';
-import type { Life } from '../process.ts';
+import { openSecret, type SecretContext } from '../wiring/keys.ts';
+import type { Life } from '../wiring/process.ts';
 
 const zPublicKey = z.string().refine((text) => {
   try {

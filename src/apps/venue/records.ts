@@ -10,8 +10,8 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Screener } from '../../ports/screening.ts';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
-import { expand, type SecretContext } from '../keys.ts';
-import type { Life } from '../process.ts';
+import { expand, type SecretContext } from '../wiring/keys.ts';
+import type { Life } from '../wiring/process.ts';
 import type { VenueConfig } from './config.ts';
 
 interface RecordTools {

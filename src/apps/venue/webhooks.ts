@@ -12,8 +12,8 @@ import type { WebhookPoster } from '../../ports/stores/webhooks.ts';
 import { createWebhookCourier } from '../../venue/webhooks/deliver.ts';
 import { createWebhookFanOut } from '../../venue/webhooks/fan-out.ts';
 import { createVault, type VaultKey } from '../../venue/webhooks/vault.ts';
-import { openSecret, type SecretContext } from '../keys.ts';
-import type { Life } from '../process.ts';
+import { openSecret, type SecretContext } from '../wiring/keys.ts';
+import type { Life } from '../wiring/process.ts';
 import type { VenueConfig } from './config.ts';
 
 export function openPoster(

@@ -5,7 +5,7 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';
 import { OddTextError, readTextFile } from '../../adapters/system/text-file.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 const zStage = z
   .object({

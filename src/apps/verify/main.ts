@@ -6,7 +6,7 @@ import { type VerifyCheck, verifyClaim } from './checks.ts';
 import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { escrowOfBond, verifyFade } from './fade.ts';
 import { openWitness, type Witness } from './witness.ts';
-import { badRequest } from '../bad-request.ts';
+import { badRequest } from '../wiring/bad-request.ts';
 
 interface VerifyOptions {
   file?: string;

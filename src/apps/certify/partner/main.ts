@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { partnerPublicKey, partnerSigningKey, publicKeyText } from '../../../protocol/partner/signature.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { startCertifyDevnet } from '../devnet.ts';
 import { EXIT_CODE, ruleLines, type RuleVerdict, sumLine } from '../findings.ts';
 import { certifyPartner, type PartnerReport } from './certify.ts';

@@ -16,8 +16,8 @@ import {
   type FileDifference,
   secondsOfDay,
 } from '../../../venue/partners/reconciliation.ts';
-import { badRequest } from '../../bad-request.ts';
-import type { SecretContext } from '../../keys.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
+import type { SecretContext } from '../../wiring/keys.ts';
 import type { VenueConfig } from '../../venue/config.ts';
 import { openPartnerClients } from '../../venue/partners.ts';
 import { printLines, table } from '../../terminal/table.ts';

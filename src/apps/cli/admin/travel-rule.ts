@@ -6,7 +6,7 @@ import { toIso } from '../../../domain/time.ts';
 import { TRAVEL_RULE_STATES, type TravelRuleState } from '../../../ports/stores/travel-rule.ts';
 import { type AdminOptions, withAdmin } from './venue-admin.ts';
 import { printLines, table } from '../../terminal/table.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 const MOST = 500;
 

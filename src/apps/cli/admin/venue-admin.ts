@@ -8,11 +8,11 @@ import { systemRandom } from '../../../adapters/system/random.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { type Admin, createAdmin } from '../../../venue/admin/admin.ts';
-import type { SecretContext } from '../../keys.ts';
-import { withChain } from '../../networks.ts';
+import type { SecretContext } from '../../wiring/keys.ts';
+import { withChain } from '../../wiring/networks.ts';
 import type { VenueConfig } from '../../venue/config.ts';
 import { withVenueDatabase } from './venue-database.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 export interface AdminOptions {
   config: string;

@@ -6,9 +6,9 @@ import { createVenueStore } from '../../../adapters/postgres/venue/venue-store.t
 import type { Log } from '../../../ports/log.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { loadConfig } from '../../config/load.ts';
-import { withToolDatabase } from '../../database.ts';
-import type { SecretContext } from '../../keys.ts';
-import { toolContext } from '../../process.ts';
+import { withToolDatabase } from '../../wiring/database.ts';
+import type { SecretContext } from '../../wiring/keys.ts';
+import { toolContext } from '../../wiring/process.ts';
 import { type VenueConfig, zVenueConfig } from '../../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../venue/schema.ts';
 import { seed } from '../../venue/seed.ts';

@@ -15,7 +15,7 @@ import {
 import type { Admin } from '../../../venue/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
 import { printLines, table } from '../../terminal/table.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 interface WorkspaceOptions extends AdminOptions {
   name?: string;

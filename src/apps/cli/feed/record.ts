@@ -3,12 +3,12 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { recordedLine } from '../../../adapters/feeds/recording.ts';
-import { toolContext } from '../../process.ts';
+import { toolContext } from '../../wiring/process.ts';
 import { wantedOf } from '../../../lp/market/market.ts';
 import type { FeedTrouble } from '../../../ports/feed.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { loadConfig } from '../../config/load.ts';
-import { createFeeds } from '../../feeds.ts';
+import { createFeeds } from '../../wiring/feeds.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 
 export interface RecordOptions {

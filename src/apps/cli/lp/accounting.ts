@@ -4,7 +4,7 @@ import { formatTokens, parseUnits } from '../../../domain/amount.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { exportJournal } from './export.ts';
 import { printLines, table } from '../../terminal/table.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 interface Books {
   reconciled: {

@@ -4,7 +4,7 @@ import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { coveredBy } from '../../../domain/bond.ts';
 import { dateOf } from '../../lp/account/change.ts';
 import type { OwnerStep } from '../../lp/account/sender.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { readAddress, secondsOf } from '../option-values.ts';
 import { answer, onChain, type OwnerOptions, tokenOf } from './owner.ts';
 

@@ -5,7 +5,7 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import type { AdminClient } from '../../lp/admin-client.ts';
 import { timeOf } from './pnl.ts';
 

@@ -11,8 +11,8 @@ import { systemRandom } from '../../../adapters/system/random.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import { type Address, type Bytes32, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { ConfigError, parseConfig } from '../../config/load.ts';
-import { expand, openSecret, type SecretContext } from '../../keys.ts';
-import { toolContext } from '../../process.ts';
+import { expand, openSecret, type SecretContext } from '../../wiring/keys.ts';
+import { toolContext } from '../../wiring/process.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
@@ -34,12 +34,12 @@ import {
 } from '../../lp/init/probe.ts';
 import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-prices.ts';
 import { readPreset } from '../../config/presets.ts';
-import { chainOf } from '../../networks.ts';
+import { chainOf } from '../../wiring/networks.ts';
 import { lpAccountDeployment } from '../../../adapters/evm/deploy/lp-account.ts';
 import { openTerminal, type Terminal } from '../../terminal/ask.ts';
 import { newPassword } from '../keystore.ts';
 import { readAddress, readSalt } from '../option-values.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 export interface InitOptions {
   dir: string;

@@ -8,7 +8,7 @@ import type { SetSignalOptions } from './signal.ts';
 import { accountCommands } from './account/account-commands.ts';
 import { adminTools, configOption, given } from './admin-tools.ts';
 import { collect } from '../option-values.ts';
-import { badConfig } from '../../bad-request.ts';
+import { badConfig } from '../../wiring/bad-request.ts';
 
 const run =
   <T>(load: () => Promise<(options: T) => Promise<void>>) =>

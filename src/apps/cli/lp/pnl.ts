@@ -11,7 +11,7 @@ import {
 } from '../../../lp/accounting/profit-csv.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { printLines, shortUnits, table, usdText } from '../../terminal/table.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { minutes, showTransfers } from './transfer-costs.ts';
 
 interface Position {

@@ -9,7 +9,7 @@ import type { PriceDecline } from '../../../pricing/price.ts';
 import type { PriceInputs } from '../../../pricing/price-inputs.ts';
 import { parseDecimal } from '../../../pricing/rational.ts';
 import { describeIssues } from '../../config/load.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 const zUnits = z
   .string('must be text, so that no digit is lost: "1000000"')

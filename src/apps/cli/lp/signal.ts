@@ -1,7 +1,7 @@
 /** `firmquote lp signal`: the operator's own view of a pair. */
 
 import type { LpNode } from '../../../lp/node/interface.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import type { SignalView } from '../../lp/signals.ts';
 import { secondsOf } from '../option-values.ts';
 import { printLines, table } from '../../terminal/table.ts';

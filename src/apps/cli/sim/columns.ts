@@ -6,7 +6,7 @@ import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import { type Distribution, distributionOf } from '../../../sim/study/distribution.ts';
 import type { Variant } from '../../../sim/study/runs.ts';
 import type { PairTally, SimTally } from '../../../sim/tally.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { save } from './save.ts';
 
 export interface Column<T> {

@@ -17,8 +17,8 @@ import type { SimPlace, SimTransfers } from '../../../sim/transfers.ts';
 import { parseConfig, readJson } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
-import { chainOf } from '../../networks.ts';
-import { badConfig, badRequest } from '../../bad-request.ts';
+import { chainOf } from '../../wiring/networks.ts';
+import { badConfig, badRequest } from '../../wiring/bad-request.ts';
 
 interface MakerOptions {
   pair?: readonly string[] | undefined;

@@ -2,7 +2,7 @@
 
 import { drawPrices, realised } from '../../../sim/exchange.ts';
 import { type PricePath, streamOf } from '../../../sim/market.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { pairsOf } from './maker.ts';
 import { overlapOf, readPrices } from './prices.ts';
 

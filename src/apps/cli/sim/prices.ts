@@ -4,7 +4,7 @@ import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricin
 import type { FrameReader } from '../../../adapters/feeds/format.ts';
 import { formatOf } from '../../../adapters/feeds/formats.ts';
 import { isClockStep, readRecording } from '../../../adapters/feeds/recording.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 const LONGEST_GAP_SECONDS = 86_400;
 

@@ -3,7 +3,7 @@
 import { pairName } from '../../../sim/maker.ts';
 import { type ReplayResult, runReplay } from '../../../sim/replay.ts';
 import type { TransferTally } from '../../../sim/transfers.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { rowsOf, saveTables } from './columns.ts';
 import { readMaker, rebalancingOf } from './maker.ts';

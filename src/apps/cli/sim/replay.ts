@@ -20,7 +20,7 @@ import { firstMids, readPaths, sampleSecondsOf } from './paths.ts';
 import { chartsOf, type MarketOptions, seriesTables, takersOf } from './run.ts';
 import { save } from './save.ts';
 import { printLines, table } from '../../terminal/table.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 export interface ReplayOptions extends MarketOptions {
   config: string;

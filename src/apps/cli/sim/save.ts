@@ -1,7 +1,7 @@
 /** Writes the files that a simulation leaves. */
 
 import { writeFile } from 'node:fs/promises';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 /** Throws `RequestError` when the file cannot be written. */
 export async function save(file: string, text: string): Promise<void> {

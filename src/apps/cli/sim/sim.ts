@@ -1,7 +1,7 @@
 /** `firmquote sim`. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { collect } from '../option-values.ts';
 import { MEASURES } from './measures.ts';
 

@@ -6,7 +6,7 @@ import { runMarket } from '../../../sim/market.ts';
 import { pageOf } from '../../../sim/page.ts';
 import { type PairedDifference, pairedDifference } from '../../../sim/study/paired.ts';
 import { type SeedResult, type Variant, variantsOf } from '../../../sim/study/runs.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import {
   cellsOf,

@@ -1,7 +1,7 @@
 /** The routes of an `LpAccount` that the configured bridges need. */
 
 import type { BridgeTransports } from '../../config/bridges.ts';
-import type { BridgeChain } from '../../bridges.ts';
+import type { BridgeChain } from '../../wiring/bridges.ts';
 import type { Route } from './lp-account-owner.ts';
 
 /** Circle's fee may rise by so much between the estimate and the burn (src/adapters/bridges/cctp). */

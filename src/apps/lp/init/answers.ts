@@ -6,7 +6,7 @@ import type { Address } from '../../../domain/hex.ts';
 import { zAddress, zBytes32 } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 
 /** The answers file. It names keys by file or variable and never contains them. */
 const zAnswers = z.strictObject({

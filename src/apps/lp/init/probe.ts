@@ -19,7 +19,7 @@ import { RequestError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import { presetOf } from '../../config/presets.ts';
 import { readLpAccount } from '../account/state.ts';
 import { hasLimits } from '../owner.ts';

@@ -4,7 +4,7 @@ import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import type { LpNode } from '../../../lp/node/interface.ts';
 import type { BridgeMove } from '../../../ports/bridge.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import type { LpAppConfig } from '../config.ts';
 
 type Place = BridgeMove['from'];

@@ -9,7 +9,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { TransferStore } from '../../../ports/stores/transfers.ts';
 import { foldTransfer, placeOfTransfer } from '../../../settlement/transfer.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import type { Moves } from './moves.ts';
 import { historyRoute, transferView, WHERE } from './view.ts';

@@ -15,12 +15,12 @@ import type { StoredTransfer, TransferStore } from '../../../ports/stores/transf
 import type { TxStore } from '../../../ports/stores/tx-store.ts';
 import { foldTransfer, type TransferStage } from '../../../settlement/transfer.ts';
 import { createTransfers } from '../../../transfers/executor.ts';
-import { badRequest } from '../../bad-request.ts';
-import { openBridges } from '../../bridges.ts';
-import type { SecretContext } from '../../keys.ts';
-import { createTransactors } from '../../networks.ts';
-import type { Life } from '../../process.ts';
-import { openSigner } from '../../signers.ts';
+import { badRequest } from '../../wiring/bad-request.ts';
+import { openBridges } from '../../wiring/bridges.ts';
+import type { SecretContext } from '../../wiring/keys.ts';
+import { createTransactors } from '../../wiring/networks.ts';
+import type { Life } from '../../wiring/process.ts';
+import { openSigner } from '../../wiring/signers.ts';
 import { getRoute } from '../books.ts';
 import type { Brake } from '../brake.ts';
 import type { LpAppConfig } from '../config.ts';

@@ -4,7 +4,7 @@ import { formatTokens } from '../../../domain/amount.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
-import type { BridgeChain } from '../../bridges.ts';
+import type { BridgeChain } from '../../wiring/bridges.ts';
 import type { BridgeTransports } from '../../config/bridges.ts';
 import { routesFrom } from '../../lp/account/routes.ts';
 import { readLpAccount, readMoverLimit, readRoute } from '../../lp/account/state.ts';

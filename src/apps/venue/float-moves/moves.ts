@@ -21,7 +21,7 @@ import type { StoredTransfer, TransferStore } from '../../../ports/stores/transf
 import type { Transactor } from '../../../ports/transactor.ts';
 import { foldTransfer, placeOfTransfer, type TransferStage } from '../../../settlement/transfer.ts';
 import { createTransfers } from '../../../transfers/executor.ts';
-import type { BridgeChain } from '../../bridges.ts';
+import type { BridgeChain } from '../../wiring/bridges.ts';
 import type { BridgeTransports } from '../../config/bridges.ts';
 import { whyNotMovable, whyNotSendable } from './mover.ts';
 

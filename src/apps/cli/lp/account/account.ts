@@ -4,7 +4,7 @@ import { formatUnits, parseUnits } from '../../../../domain/amount.ts';
 import { type Address, type Bytes32, isBytes32 } from '../../../../domain/hex.ts';
 import { lpAccountDeployment } from '../../../../adapters/evm/deploy/lp-account.ts';
 import { describeAccountCall } from '../../../../settlement/lp-account.ts';
-import { badRequest } from '../../../bad-request.ts';
+import { badRequest } from '../../../wiring/bad-request.ts';
 import { dateOf } from '../../../lp/account/change.ts';
 import {
   type AccountWishes,
@@ -21,10 +21,10 @@ import {
   readWaitingChanges,
 } from '../../../lp/account/state.ts';
 import { readAddress, readSalt } from '../../option-values.ts';
-import { withChain } from '../../../networks.ts';
+import { withChain } from '../../../wiring/networks.ts';
 import type { LpAppConfig } from '../../../lp/config.ts';
-import { toolContext } from '../../../process.ts';
-import { addressOfKey } from '../../../signers.ts';
+import { toolContext } from '../../../wiring/process.ts';
+import { addressOfKey } from '../../../wiring/signers.ts';
 import {
   answer,
   onChain,

@@ -1,7 +1,7 @@
 /** Opens what is outside this process, and waits for it where it is down at the start. */
 
-import { UpstreamError } from '../domain/errors.ts';
-import type { Log } from '../ports/log.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Life } from './process.ts';
 
 const FIRST_PAUSE_MS = 100;

@@ -1,17 +1,17 @@
 /** Makes the bridges that a configuration names. */
 
-import { createAttestationService } from '../adapters/bridges/cctp/attestation-service.ts';
-import { createCctpBridge, type CctpPlace } from '../adapters/bridges/cctp/bridge.ts';
-import { createOftBridge, type OftOptions } from '../adapters/bridges/oft/bridge.ts';
-import { createOutbound } from '../adapters/outbound/request.ts';
-import { parseUnits } from '../domain/amount.ts';
-import type { TokenInfo } from '../domain/chain.ts';
-import type { Bridge } from '../ports/bridge.ts';
-import type { ChainPort } from '../ports/chain.ts';
-import type { Clock } from '../ports/clock.ts';
+import { createAttestationService } from '../../adapters/bridges/cctp/attestation-service.ts';
+import { createCctpBridge, type CctpPlace } from '../../adapters/bridges/cctp/bridge.ts';
+import { createOftBridge, type OftOptions } from '../../adapters/bridges/oft/bridge.ts';
+import { createOutbound } from '../../adapters/outbound/request.ts';
+import { parseUnits } from '../../domain/amount.ts';
+import type { TokenInfo } from '../../domain/chain.ts';
+import type { Bridge } from '../../ports/bridge.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { badConfig } from './bad-request.ts';
-import type { BridgeTransports } from './config/bridges.ts';
-import type { ChainSection } from './config/parts.ts';
+import type { BridgeTransports } from '../config/bridges.ts';
+import type { ChainSection } from '../config/parts.ts';
 
 export type BridgeChain = Pick<ChainSection, 'id' | 'slug' | 'sandbox' | 'cctp' | 'cctpDomain'> & {
   tokens: readonly Pick<TokenInfo, 'address' | 'decimals'>[];

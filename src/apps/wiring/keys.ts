@@ -1,13 +1,13 @@
 /** Reads configured keys and secrets. Every secret read is registered for redaction. */
 
-import { RequestError } from '../domain/errors.ts';
-import { isBytes32, type Hex } from '../domain/hex.ts';
-import type { Signer } from '../ports/signer.ts';
-import { readSecretFile, withoutLineEnd } from '../adapters/keystore/file.ts';
-import { decryptKey } from '../adapters/keystore/keystore.ts';
-import type { Redactor } from '../adapters/pino/redact.ts';
-import { createSigner } from '../adapters/secp256k1/signer.ts';
-import type { LocalKeySource, SecretSource } from './config/parts.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { isBytes32, type Hex } from '../../domain/hex.ts';
+import type { Signer } from '../../ports/signer.ts';
+import { readSecretFile, withoutLineEnd } from '../../adapters/keystore/file.ts';
+import { decryptKey } from '../../adapters/keystore/keystore.ts';
+import type { Redactor } from '../../adapters/pino/redact.ts';
+import { createSigner } from '../../adapters/secp256k1/signer.ts';
+import type { LocalKeySource, SecretSource } from '../config/parts.ts';
 
 export interface SecretContext {
   env: NodeJS.ProcessEnv;

@@ -1,10 +1,10 @@
 /** The life of a process: closes in reverse order on SIGTERM. */
 
-import { healthRoutes, startOps } from '../adapters/http/ops.ts';
-import { createLog, type LogLevel } from '../adapters/pino/log.ts';
-import { createRedactor } from '../adapters/pino/redact.ts';
-import { createMetrics } from '../adapters/prometheus/metrics.ts';
-import type { Log } from '../ports/log.ts';
+import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
+import { createLog, type LogLevel } from '../../adapters/pino/log.ts';
+import { createRedactor } from '../../adapters/pino/redact.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import type { Log } from '../../ports/log.ts';
 import { mountedByEnv, type SecretContext } from './keys.ts';
 
 /**

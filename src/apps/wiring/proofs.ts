@@ -1,12 +1,12 @@
 /** Attesters' signatures, as proofs of fills. */
 
-import { createAttestationClient } from '../adapters/attestations/client.ts';
-import { createRecovery } from '../adapters/secp256k1/recovery.ts';
-import { systemClock } from '../adapters/system/clock.ts';
-import type { Attestations, AttesterPresence } from '../ports/attestations.ts';
-import type { ChainPort } from '../ports/chain.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import { createAttestationClient } from '../../adapters/attestations/client.ts';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import type { Attestations, AttesterPresence } from '../../ports/attestations.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 
 const LOOK_MS = 3_000;
 

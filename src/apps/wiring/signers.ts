@@ -1,21 +1,21 @@
 /** Opens the signer of a configured key: in this process, or at a key service. */
 
-import { createAwsKms } from '../adapters/signer/aws-kms.ts';
-import { createGoogleKms } from '../adapters/signer/google-kms.ts';
-import type { KeyService } from '../adapters/signer/key-service.ts';
-import { openRemoteSigner } from '../adapters/signer/remote-signer.ts';
-import { createWeb3Signer } from '../adapters/signer/web3signer.ts';
-import { readSecretFile } from '../adapters/keystore/file.ts';
-import { keystoreAddress } from '../adapters/keystore/keystore.ts';
-import { createMetrics } from '../adapters/prometheus/metrics.ts';
-import { createRecovery } from '../adapters/secp256k1/recovery.ts';
-import { systemClock } from '../adapters/system/clock.ts';
-import { readTextFile } from '../adapters/system/text-file.ts';
-import type { Address } from '../domain/hex.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
-import type { Signer } from '../ports/signer.ts';
-import type { KeySource, RemoteKeySource } from './config/parts.ts';
+import { createAwsKms } from '../../adapters/signer/aws-kms.ts';
+import { createGoogleKms } from '../../adapters/signer/google-kms.ts';
+import type { KeyService } from '../../adapters/signer/key-service.ts';
+import { openRemoteSigner } from '../../adapters/signer/remote-signer.ts';
+import { createWeb3Signer } from '../../adapters/signer/web3signer.ts';
+import { readSecretFile } from '../../adapters/keystore/file.ts';
+import { keystoreAddress } from '../../adapters/keystore/keystore.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { readTextFile } from '../../adapters/system/text-file.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Signer } from '../../ports/signer.ts';
+import type { KeySource, RemoteKeySource } from '../config/parts.ts';
 import { openLocalSigner, type SecretContext } from './keys.ts';
 import type { Life } from './process.ts';
 import { untilUp } from './until-up.ts';

@@ -1,20 +1,20 @@
 /** Creates price feeds from the configuration. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
-import { createConstantFeed } from '../adapters/feeds/constant.ts';
-import { createFileFeed } from '../adapters/feeds/file.ts';
-import { FORMATS } from '../adapters/feeds/formats.ts';
-import { createHttpFeed } from '../adapters/feeds/http.ts';
-import { createSequencer } from '../adapters/feeds/sequencer.ts';
-import { createSocketFeed, type SocketFeedOptions } from '../adapters/feeds/socket.ts';
-import { createUniswapV3TwapFeed } from '../adapters/feeds/uniswap-v3-twap.ts';
-import { createWaits } from '../adapters/feeds/waits.ts';
-import { systemClock } from '../adapters/system/clock.ts';
-import type { Address } from '../domain/hex.ts';
-import type { ChainPort } from '../ports/chain.ts';
-import type { Feed, Sequencer } from '../ports/feed.ts';
-import { type FeedSection, feedProblems, type WantedSymbol } from './config/feeds.ts';
+import { createChainlinkFeed } from '../../adapters/feeds/chainlink.ts';
+import { createConstantFeed } from '../../adapters/feeds/constant.ts';
+import { createFileFeed } from '../../adapters/feeds/file.ts';
+import { FORMATS } from '../../adapters/feeds/formats.ts';
+import { createHttpFeed } from '../../adapters/feeds/http.ts';
+import { createSequencer } from '../../adapters/feeds/sequencer.ts';
+import { createSocketFeed, type SocketFeedOptions } from '../../adapters/feeds/socket.ts';
+import { createUniswapV3TwapFeed } from '../../adapters/feeds/uniswap-v3-twap.ts';
+import { createWaits } from '../../adapters/feeds/waits.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Feed, Sequencer } from '../../ports/feed.ts';
+import { type FeedSection, feedProblems, type WantedSymbol } from '../config/feeds.ts';
 import { expand, type SecretContext } from './keys.ts';
 import { badConfig } from './bad-request.ts';
 

@@ -1,11 +1,11 @@
 /** Bridges are made of what presets say of chains, and contradictions are named. */
 
 import { expect, test } from 'vitest';
-import type { ChainPort } from '../ports/chain.ts';
-import { createManualClock } from '../../test/support/manual-clock.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { openBridges } from './bridges.ts';
-import { zBridgeTransports } from './config/bridges.ts';
-import { zChain, zChainEntry } from './config/parts.ts';
+import { zBridgeTransports } from '../config/bridges.ts';
+import { zChain, zChainEntry } from '../config/parts.ts';
 
 const contracts = { escrow: `0x${'1'.repeat(40)}`, oracle: `0x${'2'.repeat(40)}`, rpcUrls: ['http://node'] };
 const section = (preset: string, change: object = {}) =>

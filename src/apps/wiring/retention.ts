@@ -1,10 +1,10 @@
 /** Deletes old rows in small batches. Any number of processes may run it. */
 
-import { letGo, type Kept } from '../adapters/postgres/retention.ts';
-import type { Queryable } from '../adapters/postgres/pool.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import { letGo, type Kept } from '../../adapters/postgres/retention.ts';
+import type { Queryable } from '../../adapters/postgres/pool.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH = 500;

@@ -2,15 +2,15 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RequestError, UpstreamError } from '../domain/errors.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
-import { readSecretFile } from '../adapters/keystore/file.ts';
-import { startEmbeddedPostgres } from '../adapters/postgres/embedded/embedded.ts';
-import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
-import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
-import { requireOwnSessions } from '../adapters/postgres/pooler.ts';
-import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
+import { RequestError, UpstreamError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import { readSecretFile } from '../../adapters/keystore/file.ts';
+import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
+import { checkSchema, type Migration, migrate, SchemaError } from '../../adapters/postgres/migrate.ts';
+import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts';
+import { requireOwnSessions } from '../../adapters/postgres/pooler.ts';
+import { requireTrustedPath } from '../../adapters/system/trusted-path.ts';
 import type { Life } from './process.ts';
 import { untilUp } from './until-up.ts';
 import { lockDirectory } from './directory-lock.ts';

@@ -1,20 +1,20 @@
 /** Opens the configured chains and their transaction senders. */
 
 import { randomUUID } from 'node:crypto';
-import { parseUnits } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Address } from '../domain/hex.ts';
-import { createChain, type EvmChain } from '../adapters/evm/chain/chain.ts';
-import { createLanes } from '../adapters/evm/transactor/lanes.ts';
-import { createTransactor } from '../adapters/evm/transactor/transactor.ts';
-import { createMetrics } from '../adapters/prometheus/metrics.ts';
-import { systemClock } from '../adapters/system/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
-import type { Signer } from '../ports/signer.ts';
-import type { TxStore } from '../ports/stores/tx-store.ts';
-import type { Transactor } from '../ports/transactor.ts';
-import type { ChainSection } from './config/parts.ts';
+import { parseUnits } from '../../domain/amount.ts';
+import type { Chain } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+import { createChain, type EvmChain } from '../../adapters/evm/chain/chain.ts';
+import { createLanes } from '../../adapters/evm/transactor/lanes.ts';
+import { createTransactor } from '../../adapters/evm/transactor/transactor.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Signer } from '../../ports/signer.ts';
+import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { Transactor } from '../../ports/transactor.ts';
+import type { ChainSection } from '../config/parts.ts';
 import { expand, type SecretContext } from './keys.ts';
 import type { Life } from './process.ts';
 import { untilUp } from './until-up.ts';

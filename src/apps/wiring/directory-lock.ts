@@ -2,8 +2,8 @@
 
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
-import { RequestError } from '../domain/errors.ts';
+import { requireTrustedPath } from '../../adapters/system/trusted-path.ts';
+import { RequestError } from '../../domain/errors.ts';
 
 /** Makes the directory. Returns a function that releases the lock. Takes over a dead process's lock. */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {

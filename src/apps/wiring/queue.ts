@@ -1,9 +1,9 @@
 /** The wake-up queue, on Redis or PostgreSQL. */
 
-import { createBullQueue, type WatchedQueue } from '../adapters/bullmq/queue.ts';
-import type { Database } from '../adapters/postgres/pool.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import { createBullQueue, type WatchedQueue } from '../../adapters/bullmq/queue.ts';
+import type { Database } from '../../adapters/postgres/pool.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { expand, type SecretContext } from './keys.ts';
 
 export function openQueue(
