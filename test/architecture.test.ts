@@ -43,6 +43,23 @@ const SUB_FLOORS: Readonly<Record<string, readonly string[]>> = {
     'passes.ts',
     'yield-to-event-loop.ts',
   ],
+  apps: [
+    'cli',
+    'doctor',
+    'deploy',
+    'take',
+    'backup',
+    'audit',
+    'certify',
+    'demo',
+    'verify',
+    'attester',
+    'venue',
+    'lp',
+    'terminal',
+    'wiring',
+    'config',
+  ],
 };
 
 /** What each low room may import from outside the house. Everything else there is our own code. */
