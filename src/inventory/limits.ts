@@ -23,6 +23,31 @@ export interface Limits {
   groupSize?: number;
 }
 
+/** Shares of net asset value, in bps. `totalBps` null: only the configured limit counts. */
+export interface CapitalShares {
+  totalBps: number | null;
+  gapLossBps: number;
+}
+
+const MICRO = 1e6;
+
+/** The configured limits, where they are smaller than the shares of net asset value. */
+export function limitsByCapital(
+  configured: Limits,
+  navUsd: number,
+  { totalBps, gapLossBps }: CapitalShares,
+): Limits {
+  const share = (bps: number): bigint => BigInt(Math.floor((Math.max(0, navUsd) * bps * MICRO) / 1e4));
+  const { total, perAssetSide } = configured;
+  return {
+    ...configured,
+    total: { ...total, ...(totalBps !== null && { notional: smaller(total?.notional, share(totalBps)) }) },
+    perAssetSide: { ...perAssetSide, gapLoss: smaller(perAssetSide?.gapLoss, share(gapLossBps)) },
+  };
+}
+
+const smaller = (a: bigint | undefined, b: bigint): bigint => (a !== undefined && a < b ? a : b);
+
 export interface CapAmounts {
   notional: bigint;
   gapLoss: bigint;

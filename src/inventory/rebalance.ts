@@ -34,7 +34,14 @@ interface RebalanceRule {
   cooldownSeconds: number;
 }
 
-export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule) {
+export interface Rebalancer {
+  /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
+  advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
+  /** Money left the chain: its advice ends. */
+  left(asset: string, chain: string, nowSeconds: number): void;
+}
+
+export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule): Rebalancer {
   const unbalanced = new Set<string>();
   const standing = new Set<string>();
   const restsUntil = new Map<string, number>();
@@ -46,8 +53,7 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
   };
 
   return {
-    /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
-    advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[] {
+    advise(asset, places, nowSeconds) {
       for (const { chain, q } of places) {
         if (Math.abs(q) > startQ) unbalanced.add(keyOf(asset, chain));
         else if (Math.abs(q) < stopQ) unbalanced.delete(keyOf(asset, chain));
@@ -79,7 +85,7 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
       for (const key of now) standing.add(key);
       return advice;
     },
-    left(asset: string, chain: string, nowSeconds: number): void {
+    left(asset, chain, nowSeconds) {
       for (const key of [...standing]) if (key.startsWith(`${keyOf(asset, chain)} `)) end(key, nowSeconds);
     },
   };
@@ -94,7 +100,12 @@ function ofBps(amount: bigint, bps: number): bigint {
 const DAY_SECONDS = 86_400;
 
 /** Flow per day, as an exponential average with a time constant of one day. */
-export function createDailyFlow() {
+export interface DailyFlow {
+  add(key: string, amount: bigint, nowSeconds: number): void;
+  perDay(key: string, nowSeconds: number): bigint;
+}
+
+export function createDailyFlow(): DailyFlow {
   const flows = new Map<string, { amount: bigint; at: number }>();
   const faded = (key: string, nowSeconds: number): bigint => {
     const known = flows.get(key);
@@ -103,7 +114,7 @@ export function createDailyFlow() {
     return (known.amount * BigInt(Math.round(left * 1e9))) / 1_000_000_000n;
   };
   return {
-    add(key: string, amount: bigint, nowSeconds: number): void {
+    add(key, amount, nowSeconds) {
       flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds });
     },
     perDay: faded,

@@ -66,3 +66,16 @@ export function volatilityRatio({ variances, seconds }: Volatility): number {
 export function deviationOver(sigma: number, seconds: number): number {
   return perRootSecond(sigma) * Math.sqrt(seconds);
 }
+
+/**
+ * The sample by which the volatility regime is updated. `ratio`: of `volatilityRatio`. A minute below the
+ * volatility floor is no spike, however quiet the day was.
+ */
+export function regimeSample(
+  mid: number,
+  sigma: number,
+  ratio: number,
+  sigmaFloor: number,
+): { mid: number; volatilityRatio: number; secondBps: number } {
+  return { mid, volatilityRatio: sigma > sigmaFloor ? ratio : 0, secondBps: deviationOver(sigma, 1) };
+}

@@ -79,6 +79,23 @@ export function accepted(
   };
 }
 
+/**
+ * What an acceptance shows: after which share of its life the taker took the quote, and the seconds of
+ * `heldSeconds`, for which it held firm quotes of this request, that it did not use.
+ */
+export function usageAt(
+  {
+    quotedAtMs,
+    validUntilMs,
+    heldSeconds,
+  }: { quotedAtMs: number; validUntilMs: number; heldSeconds: number },
+  nowMs: number,
+): { share: number; unused: number } {
+  const life = validUntilMs - quotedAtMs;
+  const share = life > 0 ? Math.min(1, Math.max(0, (nowMs - quotedAtMs) / life)) : 1;
+  return { share, unused: heldSeconds * (1 - share) };
+}
+
 /** The taker executed another LP's quote of the same request: it traded, so ours does not count. */
 export function tradedElsewhere(activity: TakerActivity, seconds: number): TakerActivity {
   return {

@@ -4,7 +4,7 @@
  */
 
 import type { Money } from '../../inventory/event.ts';
-import type { Cap, Limits } from '../../inventory/limits.ts';
+import { type Limits, limitsByCapital } from '../../inventory/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 import { judged, lossOf, type Marks, moved, rolled } from '../../risk/drawdown.ts';
@@ -28,7 +28,6 @@ export const DRAWDOWN = 'drawdown';
 /** Limits follow NAV when it has changed by this share. */
 const NAV_CHANGE = 0.001;
 const SAVE_EVERY_MS = 5_000;
-const MICRO = 1e6;
 
 /** Losses of hour and day survive a crash. Price moves during the downtime do not count. */
 interface StoredLosses {
@@ -46,21 +45,8 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
 
   function limits(): Limits {
     const { totalBps, gapLoss } = risk();
-    const base = configured();
     // Before anything has a price NAV is 0, so nothing may be quoted.
-    const share = (bps: number): bigint => BigInt(Math.floor((Math.max(0, last ?? 0) * bps * MICRO) / 1e4));
-    const total: Cap =
-      totalBps === null
-        ? { ...base.total }
-        : { ...base.total, notional: least(base.total?.notional, share(totalBps)) };
-    return {
-      ...base,
-      total,
-      perAssetSide: {
-        ...base.perAssetSide,
-        gapLoss: least(base.perAssetSide?.gapLoss, share(gapLoss.budgetBps)),
-      },
-    };
+    return limitsByCapital(configured(), last ?? 0, { totalBps, gapLossBps: gapLoss.budgetBps });
   }
 
   function applyLimits(): void {
@@ -136,8 +122,6 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
     },
   };
 }
-
-const least = (a: bigint | undefined, b: bigint): bigint => (a !== undefined && a < b ? a : b);
 
 function isStoredLosses(value: unknown): value is StoredLosses {
   const part = (one: unknown) =>

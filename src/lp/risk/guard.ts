@@ -9,7 +9,7 @@ import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../routes/route.ts';
 import type { PairMonitor } from './pair-monitor.ts';
 import { takerOf, type VenueRfq } from './venue-budgets.ts';
-import { NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
+import { adjustmentFor, NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
 
 export interface Guard {
   admit(
@@ -82,18 +82,12 @@ const indexOf = (volatile: boolean, suspicion: 0 | 1 | 2, reduced: boolean): num
   (volatile ? 6 : 0) + suspicion * 2 + (reduced ? 1 : 0);
 
 /** Every combination, made once: quotes refer to them. */
-function adjustmentsOf({ volSpike, freeOption, drawdown, leastValiditySeconds }: LpRisk): RiskAdjustment[] {
+function adjustmentsOf(risk: LpRisk): RiskAdjustment[] {
   const all: RiskAdjustment[] = [];
   for (const volatile of [false, true]) {
     for (const suspicion of [0, 1, 2] as const satisfies readonly Suspicion[]) {
       for (const reduced of [false, true]) {
-        all[indexOf(volatile, suspicion, reduced)] = {
-          sigmaFactor: volatile ? volSpike.sigmaFactor : 1,
-          sizeFactor: (volatile ? volSpike.sizeFactor : 1) * (reduced ? drawdown.sizeFactor : 1),
-          omegaFactor: suspicion > 0 ? freeOption.omegaFactor : 1,
-          maxSeconds: volatile || suspicion > 1 ? leastValiditySeconds : undefined,
-          ...((volatile || reduced) && { control: volatile ? 'vol_spike' : 'drawdown' }),
-        };
+        all[indexOf(volatile, suspicion, reduced)] = adjustmentFor(risk, { volatile, suspicion, reduced });
       }
     }
   }

@@ -1,8 +1,9 @@
 /** Per pair: the volatility regime, bursts of acceptances, and whether either stops quoting. */
 
 import type { Decline } from '../../domain/decline.ts';
-import { deviationOver } from '../../pricing/volatility.ts';
-import { type Burst, recordAcceptance, NO_ACCEPTANCES } from '../../risk/burst.ts';
+import { regimeSample } from '../../pricing/volatility.ts';
+import { recordAcceptance } from '../../risk/burst.ts';
+import { NEW_PAIR_RISK, type PairRisk, pairStop } from '../../risk/pair-risk.ts';
 import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
@@ -11,36 +12,28 @@ import type { Route } from '../routes/route.ts';
 /** The third regime, stressed, stops the pair: it is a `Decline`. */
 type QuotableRegime = 'calm' | 'elevated';
 
-export type PairMonitor = ReturnType<typeof createPairMonitor>;
+const STOP_NOTES = {
+  burst: 'frozen after a burst of fills',
+  vol_spike: 'two spikes in a row, stopped for a while',
+} as const;
 
-interface PairState {
-  regime: Regime;
-  burst: Burst;
-}
+export type PairMonitor = ReturnType<typeof createPairMonitor>;
 
 export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
   let rule = initial;
-  const pairs = new Map<string, PairState>();
+  const pairs = new Map<string, PairRisk>();
 
-  function stateOf(pairName: string): PairState {
+  function stateOf(pairName: string): PairRisk {
     let state = pairs.get(pairName);
-    if (state === undefined) pairs.set(pairName, (state = { regime: CALM_MARKET, burst: NO_ACCEPTANCES }));
+    if (state === undefined) pairs.set(pairName, (state = { ...NEW_PAIR_RISK }));
     return state;
   }
 
   function stopped(pairName: string, nowMs: number): Decline | undefined {
     const state = pairs.get(pairName);
     if (state === undefined) return undefined;
-    const { regime, burst } = state;
-    if (nowMs < burst.frozenUntilMs)
-      return { declined: 'standby', control: 'burst', detail: `${pairName}: frozen after a burst of fills` };
-    if (regime.level === 'stressed' && nowMs < regime.untilMs)
-      return {
-        declined: 'standby',
-        control: 'vol_spike',
-        detail: `${pairName}: two spikes in a row, stopped for a while`,
-      };
-    return undefined;
+    const control = pairStop(state, nowMs);
+    return control && { declined: 'standby', control, detail: `${pairName}: ${STOP_NOTES[control]}` };
   }
 
   const seconds = (untilMs: number, nowMs: number) => `${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s`;
@@ -52,15 +45,10 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
       // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
       const state = stateOf(pairName);
-      // A minute below the volatility floor is no spike, however quiet the day was.
       const sigmaFloor = Math.max(pairPrice.base.sigmaFloor, pairPrice.quote.sigmaFloor);
       state.regime = updateRegime(
         state.regime,
-        {
-          mid: pairPrice.mid.value,
-          volatilityRatio: pairPrice.sigma > sigmaFloor ? pairPrice.volatilityRatio : 0,
-          secondBps: deviationOver(pairPrice.sigma, 1),
-        },
+        regimeSample(pairPrice.mid.value, pairPrice.sigma, pairPrice.volatilityRatio, sigmaFloor),
         nowMs,
         rule.volSpike,
       );

@@ -13,6 +13,7 @@ import {
   type Suspicion,
   suspicion,
   tradedElsewhere,
+  usageAt,
   NO_ACTIVITY,
 } from '../../risk/taker-activity.ts';
 import { fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
@@ -161,10 +162,8 @@ export function createTakerStatistics(initial: TakerRules) {
       const { request, quotedAtMs, validUntilMs } = quote;
       quotes.delete(quoteId);
       request.closed = true;
-      const life = validUntilMs - quotedAtMs;
-      const share = life > 0 ? Math.min(1, Math.max(0, (nowMs - quotedAtMs) / life)) : 1;
-      const unused = request.longestSeconds * (1 - share);
-      learn(request.taker, nowMs, accepted(activityOf(request.taker, nowMs), { share, edgeBps, unused }));
+      const usage = usageAt({ quotedAtMs, validUntilMs, heldSeconds: request.longestSeconds }, nowMs);
+      learn(request.taker, nowMs, accepted(activityOf(request.taker, nowMs), { ...usage, edgeBps }));
     },
     tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
       for (const quoteId of quoteIds) {

@@ -1,0 +1,17 @@
+/** What the volatility regime and bursts of acceptances together decide for one pair. */
+
+import { type Burst, NO_ACCEPTANCES } from './burst.ts';
+import { CALM_MARKET, type Regime } from './regime.ts';
+
+export interface PairRisk {
+  regime: Regime;
+  burst: Burst;
+}
+
+export const NEW_PAIR_RISK: PairRisk = { regime: CALM_MARKET, burst: NO_ACCEPTANCES };
+
+/** The control that stops quotes of the pair at this time; undefined: none does. */
+export function pairStop({ regime, burst }: PairRisk, nowMs: number): 'burst' | 'vol_spike' | undefined {
+  if (nowMs < burst.frozenUntilMs) return 'burst';
+  return regime.level === 'stressed' && nowMs < regime.untilMs ? 'vol_spike' : undefined;
+}
