@@ -6,16 +6,15 @@
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import type { SimRandom } from './random.ts';
+import { createMaker, type Maker } from './maker.ts';
 import {
-  createMaker,
   edgeUsd,
-  type Maker,
   type MakerPair,
   type MakerSetup,
   type MakerQuote,
   pairName,
   type SimRequest,
-} from './maker.ts';
+} from './maker-setup.ts';
 import { drawRequest, mostValuable, type PricePath, streamOf, type TakerSetup } from './market.ts';
 import type { TransferTally } from './transfers.ts';
 import type { RfqRecord } from './rfq-record.ts';
@@ -91,154 +90,50 @@ interface OpenQuote {
   leg: ReplayLeg;
 }
 
+interface ReplayState {
+  setup: ReplaySetup;
+  makers: readonly [Maker, Maker];
+  counters: readonly [EventCounter, EventCounter];
+  /** Of each LP, one stream for each pair. */
+  noises: readonly [readonly SimRandom[], readonly SimRandom[]];
+  /** Quotes whose takers decide later, by the second in which they do. */
+  waiting: Map<number, OpenQuote[]>;
+}
+
 export function runReplay(setup: ReplaySetup): ReplayResult {
-  const { paths, startMs, takers } = setup;
+  const { paths, startMs } = setup;
   const seconds = (paths[0]?.prices.length ?? 0) - 1;
   const midsAt = (second: number): number[] => paths.map(({ prices }) => prices[second] as number);
-  const makers = setup.makers.map(createMaker) as [Maker, Maker];
-  const counters = makers.map(createCounter) as [EventCounter, EventCounter];
+  const state = startOf(setup);
+  const { makers, counters } = state;
   const endMs = startMs + seconds * 1000;
-  const noiseOf = () => paths.map((_, pair) => streamOf(setup.seed, 'noise', pair));
-  const noises = [noiseOf(), noiseOf()] as const;
   const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup);
-  const waiting = new Map<number, OpenQuote[]>();
   const quotes: ReplayedQuote[] = [];
   const series: ReplayResult['series'] = [];
   let [next, skipped] = [0, 0];
-
-  function take({ side, offer, leg }: OpenQuote, atMs: number, mid: number, exercised: boolean): void {
-    makers[side].accept(offer, atMs);
-    counters[side].taken(offer, mid, exercised);
-    leg.outcome = 'won';
-    leg.edgeUsd = edgeUsd(offer, mid);
-  }
-
-  const wait = (second: number, one: OpenQuote) => waiting.set(second, [...(waiting.get(second) ?? []), one]);
-
-  function answer(plan: PlannedRequest, side: 0 | 1, atMs: number, mids: readonly number[]): ReplayLeg {
-    const maker = makers[side];
-    const mid = mids[plan.pair ?? 0] as number;
-    const route = maker.setup.pairs[plan.pair ?? -1]?.routes.find(
-      (each) =>
-        each.corridor === plan.corridor &&
-        each.input.symbol === plan.input &&
-        each.output.symbol === plan.output,
-    );
-    const answered: readonly MakerQuote[] | Decline =
-      route === undefined ? { declined: 'pair' } : maker.ask({ ...plan, route }, atMs);
-    counters[side].answered(plan.pair, answered);
-    if (isDecline(answered))
-      return {
-        declined: answered.control ?? answered.declined,
-        amount: null,
-        spreadBps: null,
-        validSeconds: null,
-        outcome: 'declined',
-        edgeUsd: 0,
-      };
-
-    const offer = chosen(plan, answered, mid);
-    const { priced } = offer;
-    const leg: ReplayLeg = {
-      declined: null,
-      amount: freeSide(offer).toString(),
-      spreadBps: priced.terms.D,
-      validSeconds: offer.validUntil - Math.floor(atMs / 1000),
-      outcome: 'refused',
-      edgeUsd: 0,
-    };
-    const { record } = plan;
-    const backAt = record?.acceptedAtMs ?? null;
-    const late = backAt !== null && backAt > plan.atMs + HESITATION_MS;
-    if (late) wait(Math.floor((backAt as number) / 1000), { side, offer, record: record ?? null, leg });
-    else if (plan.holder) wait(offer.validUntil, { side, offer, record: null, leg });
-    else if (
-      beatsRival(offer, record) &&
-      conditionedDraw(plan, offer, mid, takers) < winProbability(awayBps(offer, mid), takers)
-    )
-      take({ side, offer, record: null, leg }, atMs, mid, false);
-    return leg;
-  }
-
-  function chosen(
-    { holder, record, pair }: PlannedRequest,
-    offers: readonly MakerQuote[],
-    mid: number,
-  ): MakerQuote {
-    const backAt = record?.acceptedAtMs ?? null;
-    const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
-    if (holder)
-      return mostValuable(
-        offers.map((offer) => ({ offer })),
-        mid,
-        (paths[pair ?? 0] as PricePath).motion,
-      )?.offer as MakerQuote;
-    const of = lasting.length > 0 ? lasting : offers;
-    return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
-  }
-
-  function decideWaiting(second: number, atMs: number, mids: readonly number[]): void {
-    for (const one of waiting.get(second) ?? []) {
-      const { offer, record } = one;
-      const mid = mids[offer.request.route.pair] as number;
-      const inTheMoney = awayBps(offer, mid) < 0;
-      const asGood =
-        record !== null && record.quoted !== null && isAtLeastAsGood(offer, BigInt(record.quoted));
-      if (offer.validUntil >= second && (inTheMoney || asGood)) take(one, atMs, mid, true);
-    }
-    waiting.delete(second);
-  }
-
-  function toReplayedQuote(plan: PlannedRequest, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
-    const { id, atMs, corridor, side, amount, record } = plan;
-    const pair = setup.makers[0].pairs[plan.pair ?? -1];
-    const [one, other] = [legs[0].amount, legs[1].amount];
-    const ratio = Number(other) / Number(one);
-    return {
-      id,
-      atMs,
-      pair: pair === undefined ? null : pairName(pair),
-      corridor,
-      lp: setup.makers[0].pairs.some(({ base }) => base === plan.input) ? 'buy' : 'sell',
-      side,
-      amount: amount.toString(),
-      recorded: record?.outcome ?? null,
-      legs,
-      differenceBps:
-        one === null || other === null ? null : (side === 'exactInput' ? 1 - ratio : ratio - 1) * 1e4,
-      changed: false,
-    };
-  }
-
   while (planned[next] !== undefined && (planned[next] as PlannedRequest).atMs < startMs)
     [next, skipped] = [next + 1, skipped + 1];
   for (let at = 0; at <= seconds; at += 1) {
     const mids = midsAt(at);
     const atMs = startMs + at * 1000;
-    const second = Math.floor(atMs / 1000);
-    for (const side of [0, 1] as const) {
-      const { noiseBps } = makers[side].setup;
-      const seen = (mid: number, pair: number) =>
-        noiseBps === 0 ? mid : mid * (1 + (noiseBps * (noises[side][pair] as SimRandom).normal()) / 1e4);
-      makers[side].see(mids.map(seen), atMs);
-      makers[side].step(atMs);
-    }
-    decideWaiting(second, atMs, mids);
+    for (const side of [0, 1] as const) showMids(state, side, atMs, mids);
+    decideWaiting(state, Math.floor(atMs / 1000), atMs, mids);
     for (
       let plan = planned[next];
       plan !== undefined && plan.atMs < atMs + 1000 && plan.atMs <= endMs + 999;
       plan = planned[++next]
     )
-      quotes.push(toReplayedQuote(plan, [answer(plan, 0, atMs, mids), answer(plan, 1, atMs, mids)]));
+      quotes.push(
+        toReplayedQuote(setup, plan, [
+          answer(state, plan, 0, atMs, mids),
+          answer(state, plan, 1, atMs, mids),
+        ]),
+      );
     if (at % setup.sampleSeconds === 0 || at === seconds)
       series.push({ second: at, mids, makers: counters.map((counter) => counter.sample(mids)) });
   }
   skipped += planned.length - next;
-  for (const quote of quotes)
-    quote.changed =
-      quote.legs[0].outcome !== quote.legs[1].outcome ||
-      quote.legs[0].amount !== quote.legs[1].amount ||
-      quote.legs[0].declined !== quote.legs[1].declined;
+  for (const quote of quotes) quote.changed = differs(quote.legs);
   const last = midsAt(seconds);
   return {
     seconds,
@@ -251,6 +146,156 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     series,
   };
 }
+
+function startOf(setup: ReplaySetup): ReplayState {
+  const makers = setup.makers.map(createMaker) as [Maker, Maker];
+  const noiseOf = () => setup.paths.map((_, pair) => streamOf(setup.seed, 'noise', pair));
+  return {
+    setup,
+    makers,
+    counters: makers.map(createCounter) as [EventCounter, EventCounter],
+    noises: [noiseOf(), noiseOf()],
+    waiting: new Map(),
+  };
+}
+
+/** Shows one LP the mids of a second, each with the error of its feeds. */
+function showMids({ makers, noises }: ReplayState, side: 0 | 1, atMs: number, mids: readonly number[]): void {
+  const { noiseBps } = makers[side].setup;
+  const seen = (mid: number, pair: number) =>
+    noiseBps === 0 ? mid : mid * (1 + (noiseBps * (noises[side][pair] as SimRandom).normal()) / 1e4);
+  makers[side].see(mids.map(seen), atMs);
+  makers[side].step(atMs);
+}
+
+/** Takers that waited until this second take their quotes, if these are still worth it. */
+function decideWaiting(state: ReplayState, second: number, atMs: number, mids: readonly number[]): void {
+  for (const one of state.waiting.get(second) ?? []) {
+    const { offer, record } = one;
+    const mid = mids[offer.request.route.pair] as number;
+    const inTheMoney = awayBps(offer, mid) < 0;
+    const asGood = record !== null && record.quoted !== null && isAtLeastAsGood(offer, BigInt(record.quoted));
+    if (offer.validUntil >= second && (inTheMoney || asGood)) take(state, one, atMs, mid, true);
+  }
+  state.waiting.delete(second);
+}
+
+/** What one LP answers, and what its taker does with the answer. */
+function answer(
+  state: ReplayState,
+  plan: PlannedRequest,
+  side: 0 | 1,
+  atMs: number,
+  mids: readonly number[],
+): ReplayLeg {
+  const { setup, makers, counters } = state;
+  const maker = makers[side];
+  const mid = mids[plan.pair ?? 0] as number;
+  const route = maker.setup.pairs[plan.pair ?? -1]?.routes.find(
+    (each) =>
+      each.corridor === plan.corridor &&
+      each.input.symbol === plan.input &&
+      each.output.symbol === plan.output,
+  );
+  const answered: readonly MakerQuote[] | Decline =
+    route === undefined ? { declined: 'pair' } : maker.ask({ ...plan, route }, atMs);
+  counters[side].answered(plan.pair, answered);
+  if (isDecline(answered))
+    return {
+      declined: answered.control ?? answered.declined,
+      amount: null,
+      spreadBps: null,
+      validSeconds: null,
+      outcome: 'declined',
+      edgeUsd: 0,
+    };
+
+  const offer = chosen(setup, plan, answered, mid);
+  const { priced } = offer;
+  const leg: ReplayLeg = {
+    declined: null,
+    amount: freeSide(offer).toString(),
+    spreadBps: priced.terms.D,
+    validSeconds: offer.validUntil - Math.floor(atMs / 1000),
+    outcome: 'refused',
+    edgeUsd: 0,
+  };
+  const { record } = plan;
+  const backAt = record?.acceptedAtMs ?? null;
+  const late = backAt !== null && backAt > plan.atMs + HESITATION_MS;
+  if (late) wait(state, Math.floor((backAt as number) / 1000), { side, offer, record: record ?? null, leg });
+  else if (plan.holder) wait(state, offer.validUntil, { side, offer, record: null, leg });
+  else if (
+    beatsRival(offer, record) &&
+    conditionedDraw(plan, offer, mid, setup.takers) < winProbability(awayBps(offer, mid), setup.takers)
+  )
+    take(state, { side, offer, record: null, leg }, atMs, mid, false);
+  return leg;
+}
+
+/** The tenor that the taker chooses: a holder the most valuable option, others the best price. */
+function chosen(
+  { paths }: ReplaySetup,
+  { holder, record, pair }: PlannedRequest,
+  offers: readonly MakerQuote[],
+  mid: number,
+): MakerQuote {
+  const backAt = record?.acceptedAtMs ?? null;
+  const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
+  if (holder)
+    return mostValuable(
+      offers.map((offer) => ({ offer })),
+      mid,
+      (paths[pair ?? 0] as PricePath).motion,
+    )?.offer as MakerQuote;
+  const of = lasting.length > 0 ? lasting : offers;
+  return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
+}
+
+function take(
+  { makers, counters }: ReplayState,
+  { side, offer, leg }: OpenQuote,
+  atMs: number,
+  mid: number,
+  exercised: boolean,
+): void {
+  makers[side].accept(offer, atMs);
+  counters[side].taken(offer, mid, exercised);
+  leg.outcome = 'won';
+  leg.edgeUsd = edgeUsd(offer, mid);
+}
+
+function wait({ waiting }: ReplayState, second: number, one: OpenQuote): void {
+  waiting.set(second, [...(waiting.get(second) ?? []), one]);
+}
+
+function toReplayedQuote(
+  { makers: [first] }: ReplaySetup,
+  plan: PlannedRequest,
+  legs: [ReplayLeg, ReplayLeg],
+): ReplayedQuote {
+  const { id, atMs, corridor, side, amount, record } = plan;
+  const pair = first.pairs[plan.pair ?? -1];
+  const [one, other] = [legs[0].amount, legs[1].amount];
+  const ratio = Number(other) / Number(one);
+  return {
+    id,
+    atMs,
+    pair: pair === undefined ? null : pairName(pair),
+    corridor,
+    lp: first.pairs.some(({ base }) => base === plan.input) ? 'buy' : 'sell',
+    side,
+    amount: amount.toString(),
+    recorded: record?.outcome ?? null,
+    legs,
+    differenceBps:
+      one === null || other === null ? null : (side === 'exactInput' ? 1 - ratio : ratio - 1) * 1e4,
+    changed: false,
+  };
+}
+
+const differs = ([one, other]: [ReplayLeg, ReplayLeg]): boolean =>
+  one.outcome !== other.outcome || one.amount !== other.amount || one.declined !== other.declined;
 
 function recorded(records: readonly RfqRecord[], { seed, makers }: ReplaySetup): PlannedRequest[] {
   const random = streamOf(seed, 'takers', 0);

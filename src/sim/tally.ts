@@ -1,7 +1,8 @@
 /** Statistics of one LP in a run, in all and by pair, the same for simulation and replay. */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
-import { edgeUsd, type Maker, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker.ts';
+import type { Maker } from './maker.ts';
+import { edgeUsd, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker-setup.ts';
 
 interface Figures {
   requests: number;
@@ -48,9 +49,17 @@ export interface Sample extends PairSample {
   pairs: PairSample[];
 }
 
-export type EventCounter = ReturnType<typeof createCounter>;
+/** Counts what a simulated LP answered and what takers took. */
+export interface EventCounter {
+  /** `pair` is undefined when the LP has no such pair. */
+  answered(pair: number | undefined, answer: readonly MakerQuote[] | Decline): void;
+  taken(offer: MakerQuote, mid: number, exercised: boolean): void;
+  /** The figures at one mid for each pair. */
+  sample(mids: readonly number[]): Sample;
+  tally(mids: readonly number[]): SimTally;
+}
 
-export function createCounter(maker: Maker) {
+export function createCounter(maker: Maker): EventCounter {
   const all = createFigures();
   const pairs = maker.setup.pairs.map(createFigures);
   let mostHeldUsd = 0;
@@ -69,17 +78,16 @@ export function createCounter(maker: Maker) {
     pairs.map((_, pair) => maker.q(pair)).reduce((most, q) => (Math.abs(q) > Math.abs(most) ? q : most));
 
   return {
-    /** `pair` is undefined when the LP has no such pair. */
-    answered(pair: number | undefined, answer: readonly MakerQuote[] | Decline): void {
+    answered(pair, answer) {
       all.answered(answer);
       if (pair !== undefined) pairs[pair]?.answered(answer);
     },
-    taken(offer: MakerQuote, mid: number, exercised: boolean): void {
+    taken(offer, mid, exercised) {
       const { route } = offer.request;
       const worth = edgeUsd(offer, mid) - (route.sameChain ? 0 : maker.setup.gasUsd);
       for (const each of [all, pairs[route.pair]]) each?.taken(offer, worth, exercised);
     },
-    sample(mids: readonly number[]): Sample {
+    sample(mids) {
       const heldUsd = maker.heldUsd(mids);
       mostHeldUsd = Math.max(mostHeldUsd, heldUsd);
       return {
@@ -88,7 +96,7 @@ export function createCounter(maker: Maker) {
         pairs: pairs.map((each, pair) => each.sample(pairPnl(pair, mids[pair] as number), maker.q(pair))),
       };
     },
-    tally: (mids: readonly number[]): SimTally => ({
+    tally: (mids) => ({
       name: maker.setup.name,
       ...all.figures(pnl(mids), farthest()),
       mostHeldUsd,

@@ -10,7 +10,7 @@ import { breakEven } from './chances.ts';
 import { createRandom } from '../random.ts';
 import { FIRM, STRATEGIES } from '../firm.ts';
 import { glft } from './glft.ts';
-import { JOURNAL, journalRows } from './published.ts';
+import { JOURNAL, journalRows } from './published-makers.ts';
 import { allInform, type ReportRow } from '../row.ts';
 
 export type Named = Readonly<Record<string, string>>;
