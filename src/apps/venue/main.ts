@@ -1,6 +1,5 @@
 /** `firmquote venue`: api serves takers and solvers, worker settles orders. */
 
-import { clientOf } from '../../adapters/http/client-address.ts';
 import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
@@ -16,7 +15,7 @@ import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
-import { openSecret, type SecretContext } from '../wiring/keys.ts';
+import type { SecretContext } from '../wiring/keys.ts';
 import { addressOfKey, openSigner } from '../wiring/signers.ts';
 import { createOperations } from '../../venue/admin/operations.ts';
 import { watchStuckOrders } from '../../venue/admin/stuck-watch.ts';
@@ -28,7 +27,6 @@ import { ORDERS_TOPIC } from '../../venue/orders/submit.ts';
 import { COURIER, createCourier } from '../../venue/orders/travel-rule.ts';
 import { unready } from '../../venue/ready.ts';
 import { createVenue } from '../../venue/venue.ts';
-import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Log } from '../../ports/log.ts';
@@ -60,16 +58,17 @@ import { openAdmin } from './admin.ts';
 import { type OpenedBridge, openBridgeVenues } from './bridges.ts';
 import { consolePages } from './console.ts';
 import { openDexVenues } from './dex.ts';
+import { venueOptions } from './venue-options.ts';
 import { openIssuerVenues } from './issuers.ts';
 import { openPartnerVenues } from './partners.ts';
 import { createReference, wantedPrices } from './reference.ts';
 import { relayerGas, watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
-import { openPoster, readWebhookKeys, startWebhooks } from './webhooks.ts';
+import { openPoster, startWebhooks } from './webhooks.ts';
 import { seed } from './seed.ts';
 import { badConfig } from '../wiring/bad-request.ts';
 
-/** An expired ticket is kept so long, so that its refusal can say why. */
+/** An expired ticket is kept for this time, so that its refusal can say why. */
 const TICKET_DAYS = 1 / 24;
 
 type ProcessRole = 'api' | 'worker' | 'all';
@@ -238,7 +237,7 @@ async function openApi(
       metrics,
       tracer,
     },
-    await optionsOf(config, secrets),
+    await venueOptions(config, secrets),
   );
   life.onStop('venue', () => venue.stop());
   await venue.start();
@@ -372,41 +371,4 @@ const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
 function limitsOf({ rates, admin }: VenueConfig): RatesView {
   const { trustedIps: _, ...limits } = rates;
   return { ...limits, adminPerSecond: admin.requestsPerSecond };
-}
-
-async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {
-  const settingsOf = (chain: VenueConfig['chains'][number]): ChainSettings => ({
-    executionMode: chain.executionMode,
-    settleGas: BigInt(chain.settleGas),
-    outputGas: BigInt(chain.outputGas),
-    openGas: BigInt(chain.openGas),
-    throughGas: BigInt(chain.throughGas),
-    relayBufferBps: chain.relayBufferBps,
-  });
-  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels, webhooks, sandbox } =
-    config;
-  return {
-    venueId: config.venueId,
-    sealKeys: await Promise.all(
-      config.keys.seals.map(async ({ id, secret, acceptUntil }) => ({
-        kid: id,
-        secret: Buffer.from(await openSecret(secret, secrets)),
-        acceptUntil,
-      })),
-    ),
-    chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
-    listedChains,
-    minBond: config.roster.minBond,
-    shadows: config.roster.shadows,
-    fanOut,
-    router,
-    rates: { ...rates, trustedIps: rates.trustedIps.map(clientOf) },
-    breaker,
-    sockets,
-    admission,
-    levels,
-    webhooks,
-    sandbox,
-    webhookKeys: await readWebhookKeys(config, secrets),
-  };
 }
