@@ -15,3 +15,5 @@ export const zAttesterConfig = z.strictObject({
   staleMs: z.int().min(1_000).default(60_000),
   chains: zChains(zChain),
 });
+
+export type AttesterConfig = z.output<typeof zAttesterConfig>;
