@@ -1,6 +1,6 @@
 // node scripts/contracts.mjs build | check | test | snapshot [--check] | coverage [-- forge's own options]
 //
-// build     compile, and write each contract's ABI as TypeScript and its creation code into contracts/artifacts
+// build     compile; write each contract's ABI as TypeScript, its creation code into contracts/artifacts
 // check     fail when those files are not what build would write, when two compilations differ, or the escrow
 //           grows too large
 // test      forge's tests; FOUNDRY_PROFILE=nightly runs them longer
@@ -23,7 +23,7 @@ const abiFolders = { devnet: 'src/adapters/evm/deploy/abi', test: 'test/support/
 const MOST_ESCROW_BYTES = 23_500;
 const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
-/** The ABI's file, the contract, the name its export begins with, and where it is used unless on public chains. */
+/** The ABI's file, the contract, its export's first word, and where it is used unless on public chains. */
 const modules = [
   { file: 'escrow', contract: 'Escrow', name: 'escrow' },
   { file: 'batch', contract: 'Batch', name: 'batch' },
