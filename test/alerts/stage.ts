@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData } from 'viem';
-import { deployDex } from '../../src/adapters/evm/deploy/deploy-dex.ts';
+import { deployDex } from '../../src/adapters/dex/deploy-dex.ts';
 import { deployAggregators } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import { setOperatorCall } from '../../src/settlement/call.ts';

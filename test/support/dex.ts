@@ -6,7 +6,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { createDexVenue, type DexVenueOptions } from '../../src/adapters/dex/venue.ts';
 import type { DexKind, ListedPool } from '../../src/adapters/dex/pools.ts';
 import { sqrtPriceAtTick } from '../../src/adapters/dex/tick-price.ts';
-import { deployDex, type DevPool, type DexDeployment } from '../../src/adapters/evm/deploy/deploy-dex.ts';
+import { deployDex, type DevPool, type DexDeployment } from '../../src/adapters/dex/deploy-dex.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import { devPoolTraderAbi } from '../../src/adapters/evm/deploy/abi/dev-pool-trader.ts';

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
+import type { DexDeployment } from '../../adapters/dex/deploy-dex.ts';
 import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { IssuersState } from './chains/issuers.ts';

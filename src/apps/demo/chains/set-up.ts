@@ -4,7 +4,7 @@ import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../../domain/amount.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address } from '../../../domain/hex.ts';
-import { deployDex } from '../../../adapters/evm/deploy/deploy-dex.ts';
+import { deployDex } from '../../../adapters/dex/deploy-dex.ts';
 import {
   deployAggregators,
   deployContractWallets,

@@ -2,15 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { type Abi, encodeFunctionData, parseAbi } from 'viem';
-import type { Address, Hex } from '../../../domain/hex.ts';
-import { concentratedFillerAbi } from '../../../settlement/abi/concentrated-filler.ts';
-import { constantProductFillerAbi } from '../../../settlement/abi/constant-product-filler.ts';
-import { devPoolTraderAbi } from './abi/dev-pool-trader.ts';
-import { devTokenAbi } from './abi/dev-token.ts';
-import { devPackageFile } from '../../system/dev-packages.ts';
-import { rootDown } from '../../dex/root.ts';
-import { connectDev, type Dev, type DevAccess } from './deploy.ts';
-import { creationCodeOf } from './creation-code.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
+import { concentratedFillerAbi } from '../../settlement/abi/concentrated-filler.ts';
+import { constantProductFillerAbi } from '../../settlement/abi/constant-product-filler.ts';
+import { devPoolTraderAbi } from '../evm/deploy/abi/dev-pool-trader.ts';
+import { devTokenAbi } from '../evm/deploy/abi/dev-token.ts';
+import { devPackageFile } from '../system/dev-packages.ts';
+import { rootDown } from './root.ts';
+import { connectDev, type Dev, type DevAccess } from '../evm/deploy/deploy.ts';
+import { creationCodeOf } from '../evm/deploy/creation-code.ts';
 
 export interface DevPool {
   tokens: readonly [Address, Address];
