@@ -28,7 +28,7 @@ import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { inRequest } from '../pino/request-context.ts';
-import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
+import { CLOSE_TIMEOUT_MS, serveSockets } from './sockets/socket-server.ts';
 import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';

@@ -96,12 +96,12 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'open sockets do not delay a process that stops',
-        symbol: 'src/adapters/ws/socket-server.ts#serveSockets',
+        symbol: 'src/adapters/http/sockets/socket-server.ts#serveSockets',
         becomes: '(...args) => ({ ...original(...args), close: () => {} })',
       },
       {
         what: 'a replica that stops tells its streams to reconnect, which brings them to another one',
-        symbol: 'src/adapters/ws/socket-server.ts#askToReconnect',
+        symbol: 'src/adapters/http/sockets/socket-server.ts#askToReconnect',
         becomes: '(client) => client.terminate()',
       },
     ],

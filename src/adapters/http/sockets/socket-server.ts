@@ -10,14 +10,14 @@ import type {
   Socket,
   SocketRoute,
   SocketListener,
-} from '../../ports/http.ts';
-import type { Log } from '../../ports/log.ts';
-import { answerFor, ApiError } from '../../protocol/errors.ts';
-import { CLOSE } from '../../protocol/api/events.ts';
-import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../protocol/api/tickets.ts';
-import { edgeHeaders, headerLines, requestIdOf, requestIds } from '../http/edge.ts';
-import { inRequest } from '../pino/request-context.ts';
-import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
+} from '../../../ports/http.ts';
+import type { Log } from '../../../ports/log.ts';
+import { answerFor, ApiError } from '../../../protocol/errors.ts';
+import { CLOSE } from '../../../protocol/api/events.ts';
+import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../../protocol/api/tickets.ts';
+import { edgeHeaders, headerLines, requestIdOf, requestIds } from '../edge.ts';
+import { inRequest } from '../../pino/request-context.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../../ws/per-second.ts';
 
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
