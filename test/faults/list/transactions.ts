@@ -100,7 +100,7 @@ export const TRANSACTIONS: readonly Fault[] = [
       },
       {
         what: 'so does a transaction that cannot be signed',
-        symbol: 'src/adapters/evm/transactor/transactor.ts#MOST_UNSIGNED',
+        symbol: 'src/adapters/evm/transactor/attempts.ts#MOST_UNSIGNED',
         becomes: '3_000',
       },
       {

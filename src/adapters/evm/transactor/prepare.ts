@@ -36,13 +36,10 @@ interface PrepareDeps {
   funds(): Promise<{ free: bigint; maxFeePerGas: bigint }>;
 }
 
-export function createPreparation({
-  chain,
-  signer,
-  batch,
-  log,
-  funds,
-}: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
+/** Simulates intents and groups them into slots; the keys in `apart` share no transaction. */
+export type Preparation = (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared>;
+
+export function createPreparation({ chain, signer, batch, log, funds }: PrepareDeps): Preparation {
   return async (intents, apart) => {
     const slots: NewSlot[] = [];
     const refused = new Map<string, Error>();

@@ -3,7 +3,7 @@
 import type { Address } from '../../../domain/hex.ts';
 import type { TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';
 
-type SlotLookup = (key: string) => Promise<TxSlot | undefined>;
+export type SlotLookup = (key: string) => Promise<TxSlot | undefined>;
 
 export function createSlotLookup(store: TxStore, chainId: number, signers: readonly Address[]): SlotLookup {
   let asked: Map<string, Promise<TxSlot | undefined>> | undefined;
