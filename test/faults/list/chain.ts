@@ -123,12 +123,12 @@ export const CHAIN: readonly Fault[] = [
       },
       {
         what: 'a receipt that one endpoint lacks is asked of the others',
-        symbol: 'src/adapters/evm/chain/chain.ts#askUntilFound',
+        symbol: 'src/adapters/evm/chain/find-block.ts#askUntilFound',
         becomes: '(rpc, health, method, params) => rpc.request(method, params)',
       },
       {
         what: 'missing events of an order are asked of every endpoint',
-        symbol: 'src/adapters/evm/chain/chain.ts#logsOfAll',
+        symbol: 'src/adapters/evm/chain/read-logs.ts#logsOfAll',
         becomes: "(rpc, health, params) => rpc.request('eth_getLogs', params)",
       },
     ],

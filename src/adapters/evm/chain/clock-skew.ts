@@ -8,10 +8,20 @@ import type { ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 
+export interface ClockSkew {
+  /** Notes that the head is being asked for. */
+  asked(): void;
+  /** Notes the time of a new head; `first`: its age is not known. */
+  saw(timestamp: UnixSeconds, first: boolean): void;
+  healthIssue(): ChainHealthIssue | undefined;
+  /** How far this machine's clock is ahead of the chain; negative when behind. */
+  aheadMs(): number;
+}
+
 export function createSkew(
   { clock, log }: { clock: Clock; log: Log },
   { slug, maxClockSkewMs }: { slug: string; maxClockSkewMs: number },
-) {
+): ClockSkew {
   /** A new block was mined after the earlier of the last two requests. */
   let askedMs = clock.monotonicMs();
   let askedBeforeMs = askedMs;
@@ -30,7 +40,6 @@ export function createSkew(
       askedBeforeMs = askedMs;
       askedMs = clock.monotonicMs();
     },
-    /** `first`: its age is not known. */
     saw(timestamp: UnixSeconds, first: boolean) {
       const was = Math.abs(aheadMs) > maxClockSkewMs;
       seen = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
@@ -55,7 +64,6 @@ export function createSkew(
         note: `${slug}: this machine's clock is ${Math.round(Math.abs(ms) / 1_000)} s ${ms > 0 ? 'ahead of' : 'behind'} the chain's`,
       };
     },
-    /** How far this machine's clock is ahead of the chain; negative when behind. */
     aheadMs: apart,
   };
 }

@@ -10,11 +10,18 @@ import type { ChainRpc } from '../rpc/rpc.ts';
 /** Chains of faster blocks move these tags no more often. */
 const LEAST_PAUSE_MS = 1_000;
 
+export interface FinalityTags {
+  /** Asks all endpoints for the tagged blocks. Never rejects. */
+  look(): Promise<void>;
+  /** undefined until enough endpoints have named one. */
+  newest(tag: FinalityTag): bigint | undefined;
+}
+
 /** A block counts when so many endpoints as must agree about large amounts call it so, or a later one. */
 export function createFinalityTags(
   { rpc, health, clock, log }: { rpc: ChainRpc; health: Pick<Health, 'order'>; clock: Clock; log: Log },
   { tags, agree }: { tags: readonly FinalityTag[]; agree: number },
-) {
+): FinalityTags {
   const newest = new Map<FinalityTag, bigint>();
   const missed = new Set<FinalityTag>();
   let lookedMs = Number.NEGATIVE_INFINITY;
@@ -48,13 +55,11 @@ export function createFinalityTags(
   }
 
   return {
-    /** Never rejects. */
     async look(): Promise<void> {
       if (tags.length === 0 || clock.monotonicMs() - lookedMs < LEAST_PAUSE_MS) return;
       lookedMs = clock.monotonicMs();
       await Promise.all(tags.map(read));
     },
-    /** undefined until enough endpoints have named one. */
     newest: (tag: FinalityTag): bigint | undefined => newest.get(tag),
   };
 }

@@ -15,10 +15,18 @@ interface Final {
   hash: Hex;
 }
 
+export interface Finality {
+  /** Whether the last final block is still on the chain; false also while it cannot be verified. */
+  stands(): Promise<boolean>;
+  /** Makes the block at depth below this head the final one. */
+  advance(head: HeadBlock): Promise<void>;
+  healthIssue(): ChainHealthIssue | undefined;
+}
+
 export function createFinality(
   { rpc, health, log }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; log: Log },
   { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
-) {
+): Finality {
   let final: Final | undefined;
   let broken: { found: Hex } | undefined;
 
@@ -47,7 +55,6 @@ export function createFinality(
   }
 
   return {
-    /** false also while it cannot be verified. */
     async stands(): Promise<boolean> {
       if (final === undefined) return true;
       const now = await read(rpc, final.number);

@@ -8,14 +8,20 @@ import { RpcRefusal } from '../rpc/rpc.ts';
 /** Within the limits of most public nodes. */
 const MOST_BLOCKS = 2_000n;
 
-export function createLogRange(most: bigint = MOST_BLOCKS) {
+export interface LogRange {
+  /** The last block of a request that begins at `from` and wants to reach `to`. */
+  endOf(from: bigint, to: bigint): bigint;
+  /** The first block of a request that ends at `to`. */
+  startOf(to: bigint): bigint;
+  /** Whether a smaller request may succeed where this one failed. */
+  shrink(from: bigint, to: bigint, error: unknown): boolean;
+}
+
+export function createLogRange(most: bigint = MOST_BLOCKS): LogRange {
   let blocks = most;
   return {
-    /** The last block of a request that begins at `from` and wants to reach `to`. */
     endOf: (from: bigint, to: bigint): bigint => (from + blocks - 1n < to ? from + blocks - 1n : to),
-    /** The first block of a request that ends at `to`. */
     startOf: (to: bigint): bigint => (to >= blocks ? to - blocks + 1n : 0n),
-    /** Whether a smaller request may succeed where this one failed. */
     shrink(from: bigint, to: bigint, error: unknown): boolean {
       const asked = to - from + 1n;
       if (!(error instanceof RpcRefusal) || error.meaning !== 'smaller') return false;

@@ -36,13 +36,29 @@ interface Endpoint {
   goodSinceMs: number | undefined;
 }
 
-export type Health = ReturnType<typeof createHealth>;
+export interface Health {
+  /** When none is in service: all, those that only failed to answer first. */
+  order(): readonly number[];
+  inService(): readonly number[];
+  /**
+   * In service, then those that only failed to answer: after an outage on our side all have failed, and
+   * these never gave a wrong answer.
+   */
+  witnesses(): readonly number[];
+  answered(index: number, tookMs: number): void;
+  failed(index: number, startedMs: number): void;
+  /** Notes the head in an answer, and ejects an endpoint whose head went down by too much. */
+  saw(index: number, head: bigint): void;
+  /** Compares what all endpoints answered at one time; undefined for those that did not. */
+  round(sightings: readonly (Sighting | undefined)[]): void;
+  eject(index: number, fault: EndpointFault): void;
+}
 
 export function createHealth(
   count: number,
   { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics },
   { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH,
-) {
+): Health {
   const endpoints = Array.from({ length: count }, (): Endpoint => ({
     head: undefined,
     latencyMs: undefined,
@@ -108,13 +124,8 @@ export function createHealth(
   }
 
   return {
-    /** When none is in service: all, those that only failed to answer first. */
     order: (): readonly number[] => (serving.length > 0 ? serving : lastResort),
     inService: (): readonly number[] => serving,
-    /**
-     * In service, then those that only failed to answer: after an outage on our side all have failed, and
-     * these never gave a wrong answer.
-     */
     witnesses: (): readonly number[] => [...serving, ...all.filter((index) => at(index).out === 'failing')],
     answered(index: number, tookMs: number): void {
       const endpoint = at(index);

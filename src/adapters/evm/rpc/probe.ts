@@ -6,10 +6,17 @@ import type { Health, Sighting } from './health.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { ChainRpc } from './rpc.ts';
 
+export interface Probe {
+  /** Asks every endpoint once. */
+  look(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
 export function createProbe(
   { rpc, health, clock }: { rpc: ChainRpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
-) {
+): Probe {
   let lowest: bigint | undefined;
   let looking = Promise.resolve();
   let cancel = () => {};
