@@ -2,7 +2,7 @@
 
 import type { KMSClient } from '@aws-sdk/client-kms';
 import { RequestError } from '../../domain/errors.ts';
-import { type Failure, type KeyService, KeyServiceFailure } from './key-service.ts';
+import { type KeyFailure, type KeyService, KeyServiceFailure } from './key-service.ts';
 import { networkDetail } from './key-service-http.ts';
 import { readDer, readPublicKey } from './signature.ts';
 
@@ -17,7 +17,7 @@ export interface AwsKmsOptions {
   maxConcurrent: number;
 }
 
-const KINDS: Readonly<Record<string, Failure>> = {
+const KINDS: Readonly<Record<string, KeyFailure>> = {
   ThrottlingException: 'throttled',
   Throttling: 'throttled',
   LimitExceededException: 'throttled',

@@ -1,7 +1,7 @@
 /** HTTP requests to key services that have no client library here. */
 
 import { Agent, type buildConnector, request } from 'undici';
-import { type Failure, KeyServiceFailure } from './key-service.ts';
+import { type KeyFailure, KeyServiceFailure } from './key-service.ts';
 
 interface ServiceRequest {
   method: 'GET' | 'POST';
@@ -51,7 +51,7 @@ export function createServiceHttp({
 }
 
 /** By HTTP status. 400 with a request that is always the same is about the key. */
-export function failureOf(status: number): Failure {
+export function failureOf(status: number): KeyFailure {
   if (status === 429) return 'throttled';
   if (status === 401 || status === 403) return 'denied';
   if (status === 400 || status === 404) return 'no_key';

@@ -15,7 +15,7 @@ export interface KeyService {
   close(): Promise<void>;
 }
 
-export const FAILURES = [
+export const KEY_FAILURES = [
   /** Too many requests. */
   'throttled',
   /** No connection, or an internal error. */
@@ -35,12 +35,12 @@ export const FAILURES = [
   /** Other signatures were in the way for the whole time. */
   'busy',
 ] as const;
-export type Failure = (typeof FAILURES)[number];
+export type KeyFailure = (typeof KEY_FAILURES)[number];
 
 /** Trying again within seconds can help. */
-const PASSING: ReadonlySet<Failure> = new Set(['throttled', 'unavailable', 'timeout', 'malformed']);
+const PASSING: ReadonlySet<KeyFailure> = new Set(['throttled', 'unavailable', 'timeout', 'malformed']);
 
-const MEANING: Readonly<Record<Failure, string>> = {
+const MEANING: Readonly<Record<KeyFailure, string>> = {
   throttled: 'refuses so many requests. Raise its quota, or lower maxConcurrent',
   unavailable: 'cannot be reached or is not working. Check its status and the network',
   timeout: 'does not answer in time. Check its status and the network, or raise timeoutMs',
@@ -53,11 +53,11 @@ const MEANING: Readonly<Record<Failure, string>> = {
 };
 
 export class KeyServiceFailure extends Error {
-  readonly kind: Failure;
+  readonly kind: KeyFailure;
   /** What the service said, without secrets. */
   readonly detail: string;
 
-  constructor(kind: Failure, detail: string, { cause }: { cause?: unknown } = {}) {
+  constructor(kind: KeyFailure, detail: string, { cause }: { cause?: unknown } = {}) {
     super(`${kind}: ${detail}`, cause === undefined ? undefined : { cause });
     this.kind = kind;
     this.detail = detail.slice(0, 300);
@@ -72,7 +72,7 @@ export const sentenceOf = (service: string, { kind, detail }: KeyServiceFailure)
   `The key service (${service}) ${MEANING[kind]}${detail === '' ? '' : ` (${detail})`}.`;
 
 export class SignerUnavailableError extends UpstreamError {
-  readonly kind: Failure;
+  readonly kind: KeyFailure;
 
   constructor(service: string, failure: KeyServiceFailure, { retry }: { retry?: 'never' | 'later' } = {}) {
     super(sentenceOf(service, failure), {

@@ -14,7 +14,7 @@ import type { Recovery, Signer } from '../../ports/signer.ts';
 import { publicKeyAddress } from '../secp256k1/signer.ts';
 import { createSemaphore } from '../semaphore.ts';
 import {
-  FAILURES,
+  KEY_FAILURES,
   type KeyService,
   KeyServiceFailure,
   sentenceOf,
@@ -79,7 +79,7 @@ export async function openRemoteSigner(
   const failuresTotal = metrics.counter(
     'firmquote_signer_failures_total',
     'Requests to a key service that failed, and signatures that were given up, by kind',
-    { service: [name], kind: FAILURES },
+    { service: [name], kind: KEY_FAILURES },
   );
   const requests = createSemaphore(maxConcurrent, clock);
 
