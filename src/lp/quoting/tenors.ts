@@ -11,16 +11,20 @@ import { longestTenorSeconds } from '../config/longest-tenor.ts';
 
 type Options = Pick<LpConfig['quoting'], 'validitySeconds' | 'pointsSeconds' | 'maxValiditySeconds'>;
 
-export function createTenors(quoting: Options) {
+export interface Tenors {
+  /** Times of the quotes for one request, the shortest first, without duplicates. Never empty. */
+  of(
+    rfq: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
+    now: UnixSeconds,
+    maxSeconds: number | undefined,
+  ): readonly OrderTimes[] | Decline;
+}
+
+export function createTenors(quoting: Options): Tenors {
   const configured = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);
   const longest = Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting));
   return {
-    /** Times of the quotes for one request, the shortest first, without duplicates. Never empty. */
-    of(
-      { minValidUntil, skeleton }: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
-      now: UnixSeconds,
-      maxSeconds: number | undefined = Number.POSITIVE_INFINITY,
-    ): readonly OrderTimes[] | Decline {
+    of({ minValidUntil, skeleton }, now, maxSeconds = Number.POSITIVE_INFINITY) {
       const minimum = minValidUntil ?? 0;
       if (minimum - now > longest) return { declined: 'validity', detail: 'longer than we quote' };
       const times: OrderTimes[] = [];

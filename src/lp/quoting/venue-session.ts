@@ -24,7 +24,8 @@ import type { Awards } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { LpMetrics } from '../metrics.ts';
-import { declineMessage, type LpAnswer } from './quote.ts';
+import { declineMessage } from './decline.ts';
+import type { LpAnswer } from './quote.ts';
 import type { LpChain } from '../routes/route.ts';
 
 export interface VenueSessionDeps {
