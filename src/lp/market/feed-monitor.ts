@@ -6,7 +6,9 @@ import { FEED_REFUSALS, FEED_WAIT_REASONS, type FeedTrouble, type Sequencer } fr
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { createReadable } from '../../pricing/readable.ts';
-import type { Market, PairPrice, SourceView } from './market.ts';
+import type { Market } from './market.ts';
+import type { PairPrice } from './pair-view.ts';
+import type { SourceView } from './source-view.ts';
 import { ALWAYS, type CheckedReference } from './symbol-price.ts';
 
 export interface FeedMonitorDeps {

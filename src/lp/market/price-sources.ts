@@ -8,7 +8,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createFeedMonitor, type FeedMonitorDeps } from './feed-monitor.ts';
-import { createMarket, type Market, type SourceView } from './market.ts';
+import { createMarket, type Market } from './market.ts';
+import type { SourceView } from './source-view.ts';
 
 interface PriceSourcesDeps extends Omit<FeedMonitorDeps, 'market'> {
   clock: Clock;

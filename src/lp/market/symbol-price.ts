@@ -5,7 +5,6 @@
 
 import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
-import type { FeedRefusal } from '../../ports/feed.ts';
 import {
   aggregate,
   deviationBps,
@@ -16,6 +15,7 @@ import {
 } from '../../pricing/mid.ts';
 import { parseDecimal, type Rational, toNumber } from '../../pricing/rational.ts';
 import type { LpPriceConfig } from '../config/config.ts';
+import { aged, neverGave, type RefusalsOf, refusalTexts } from './source-texts.ts';
 
 export interface Condition {
   code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
@@ -30,18 +30,6 @@ export interface Condition {
 export interface ReferenceValue {
   price: Rational;
   atMs: number;
-}
-
-/** Messages of a source that its feed refused. */
-export interface Refusals {
-  /** The last one, and what it said, where its feed tells. */
-  why: FeedRefusal;
-  detail: string | undefined;
-  atMs: number;
-  /** The first one since the last accepted price. */
-  firstMs: number;
-  /** Since the last accepted price. */
-  count: number;
 }
 
 export interface CheckedReference {
@@ -71,7 +59,18 @@ export interface SymbolMemory {
   goodUntilMs: number;
 }
 
-export type SymbolPrice = ReturnType<typeof createSymbolPrice>;
+export interface SymbolPrice {
+  /** What the same symbol of the market that replaces this one must know. */
+  memory(): SymbolMemory;
+  /** A peg that broke stays broken, and a trouble began when it began. */
+  resume(before: SymbolMemory): void;
+  /** Takes in the price of a source. */
+  take(observation: Observation): void;
+  /** Takes in the price of a reference. */
+  check(source: string, reference: ReferenceValue): void;
+  /** Evaluates the sources; returns the same object until something changes. On the quote path. */
+  state(nowMs: number): PriceState;
+}
 
 /** Expiry of a fixed price: it never ages. */
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
@@ -92,9 +91,7 @@ const NONE: readonly never[] = [];
 /** A condition names ages and refusals, which change without a price. */
 const CONDITION_VALID_MS = 1_000;
 
-type RefusalsOf = (source: string) => Refusals | undefined;
-
-export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusalsOf: RefusalsOf) {
+export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusalsOf: RefusalsOf): SymbolPrice {
   const seen = new Map<string, Observation>();
   const references = new Map<string, ReferenceValue & { value: number }>();
   const peg = { broken: false };
@@ -107,23 +104,21 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusals
   let goodUntilMs = nowMs;
 
   return {
-    /** For the same symbol in the market that replaces this one. */
     memory: () => ({ pegBroken: peg.broken, trouble, goodUntilMs }),
-    /** A peg that broke stays broken, and a trouble began when it began. */
-    resume(before: SymbolMemory) {
+    resume(before) {
       peg.broken = before.pegBroken;
       ({ trouble, goodUntilMs } = before);
       if (cached !== undefined) cached.untilMs = -1;
     },
-    take(observation: Observation) {
+    take(observation) {
       seen.set(observation.source, observation);
       if (cached !== undefined) cached.untilMs = -1;
     },
-    check(source: string, reference: ReferenceValue) {
+    check(source, reference) {
       references.set(source, { ...reference, value: displayPrice(reference.price) });
       if (cached !== undefined) cached.untilMs = -1;
     },
-    state(now: number) {
+    state(now) {
       if (cached !== undefined && now <= cached.untilMs && now >= cached.fromMs) return cached.state;
       const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = look(now);
       if (condition === undefined) trouble = undefined;
@@ -372,31 +367,6 @@ function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: num
   }
   return next;
 }
-
-type Named = readonly { feed: string; symbol: string }[];
-
-const neverGave = (sources: Named, seen: { has(source: string): boolean }): string[] =>
-  sources
-    .map(({ feed, symbol }) => `${feed}|${symbol}`)
-    .filter((source) => !seen.has(source))
-    .map((source) => `${source} never gave a price`);
-
-const refusalTexts = (sources: Named, refusalsOf: RefusalsOf, nowMs: number): string[] =>
-  sources.flatMap(({ feed, symbol }) => {
-    const refusals = refusalsOf(`${feed}|${symbol}`);
-    return refusals === undefined || refusals.count === 0
-      ? []
-      : [
-          `${refusals.count} messages of ${feed}|${symbol} refused since its last price, the last as ${refusals.why} ${secondsText(nowMs - refusals.atMs)} ago`,
-        ];
-  });
-
-function aged(source: string, value: number, atMs: number, limitMs: number, nowMs: number): string {
-  const late = Math.abs(nowMs - atMs) > limitMs ? `, ${secondsText(limitMs)} allowed` : '';
-  return `${source} said ${value} ${secondsText(nowMs - atMs)} ago${late}`;
-}
-
-const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 function offBps(observation: Observation, price: Rational): number {
   return deviationBps(price, middleOf(observation));

@@ -25,7 +25,7 @@ import type { Position } from '../accounting/bands.ts';
 import type { Receivable } from '../accounting/receivables.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Change, Reloaded } from '../config/reload.ts';
-import type { SourceView } from '../market/market.ts';
+import type { SourceView } from '../market/source-view.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
 import type { PairPreview } from '../quoting/preview.ts';
 import type { ShadowReport } from '../shadow/report.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createTakerStatistics } from './taker-statistics.ts';
 import { createGuard } from './guard.ts';
 import { NO_ADJUSTMENT } from '../../risk/adjustment.ts';
-import type { PairPrice } from '../market/market.ts';
+import type { PairPrice } from '../market/pair-view.ts';
 import { zLpRisk } from '../config/risk-config.ts';
 import type { Route } from '../routes/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';

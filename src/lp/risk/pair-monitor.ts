@@ -5,7 +5,7 @@ import { regimeSample } from '../../pricing/volatility.ts';
 import { recordAcceptance } from '../../risk/burst.ts';
 import { NEW_PAIR_RISK, type PairRisk, pairStop } from '../../risk/pair-risk.ts';
 import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
-import type { PairPrice } from '../market/market.ts';
+import type { PairPrice } from '../market/pair-view.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../routes/route.ts';
 
