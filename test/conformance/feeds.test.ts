@@ -9,14 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeAbiParameters, parseAbi, toFunctionSelector, toHex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { BINANCE } from '../../src/adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../../src/adapters/feeds/chainlink.ts';
-import { COINBASE } from '../../src/adapters/feeds/coinbase.ts';
 import { createConstantFeed } from '../../src/adapters/feeds/constant.ts';
 import { createFileFeed } from '../../src/adapters/feeds/file.ts';
-import type { Format } from '../../src/adapters/feeds/format.ts';
+import { EXCHANGE_KINDS, EXCHANGE_SOCKETS, type ExchangeKind } from '../../src/adapters/feeds/formats.ts';
 import { createHttpFeed } from '../../src/adapters/feeds/http.ts';
-import { KRAKEN } from '../../src/adapters/feeds/kraken.ts';
 import { createUniswapV3TwapFeed } from '../../src/adapters/feeds/uniswap-v3-twap.ts';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -52,8 +49,7 @@ const WIRE = {
   kraken: ({ bid, ask, stampMs }: Written) =>
     `{"channel":"ticker","type":"update","data":[{"symbol":"ETHUSD","bid":${bid},"bid_qty":1.0,"ask":${ask},` +
     `"ask_qty":1.0,"timestamp":"${new Date(stampMs).toISOString()}"}]}`,
-} satisfies Record<string, (written: Written) => string>;
-const FORMATS: Record<keyof typeof WIRE, Format> = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
+} satisfies Record<ExchangeKind, (written: Written) => string>;
 
 /** Numbers and dates messages as an honest source does. */
 function createWriter(write: (written: Written) => string) {
@@ -85,7 +81,7 @@ async function isHeard(heard: PlayedSource['heard'], act: () => unknown): Promis
 const until = (check: () => void) => vi.waitFor(check, { timeout: 40_000, interval: 5 });
 
 const SOCKET = ['book', 'text', 'signed', 'frame', 'connection'] as const;
-for (const kind of ['binance', 'coinbase', 'kraken'] as const)
+for (const kind of EXCHANGE_KINDS)
   feedConformance(
     kind,
     {
@@ -95,7 +91,12 @@ for (const kind of ['binance', 'coinbase', 'kraken'] as const)
     }[kind],
     async () => {
       const exchange = await startExchange();
-      exchange.start({ format: FORMATS[kind], symbols: ['ETHUSD'], silentMs: 2_000, pingMs: 1_000 });
+      exchange.start({
+        format: EXCHANGE_SOCKETS[kind].format,
+        symbols: ['ETHUSD'],
+        silentMs: 2_000,
+        pingMs: 1_000,
+      });
       await exchange.connected(1);
       const write = createWriter(WIRE[kind]);
       const heard = { quotes: exchange.quotes, references: [], troubles: exchange.troubles };
@@ -197,7 +198,7 @@ for (const kind of ['binance', 'kraken'] as const)
       // A pipe: the recording is written while it is played.
       const path = join(folder, `recording-${++files}`);
       execFileSync('mkfifo', [path]);
-      const feed = createFileFeed({ clock: systemClock }, { path, format: FORMATS[kind] });
+      const feed = createFileFeed({ clock: systemClock }, { path, format: EXCHANGE_SOCKETS[kind].format });
       const heard = heardBy(feed);
       const pipe = createWriteStream(path);
       const write = createWriter(WIRE[kind]);

@@ -1,6 +1,7 @@
 /** Configuration of price feeds. */
 
 import { z } from 'zod';
+import { EXCHANGE_KINDS, EXCHANGE_SOCKETS, type ExchangeKind } from '../../adapters/feeds/formats.ts';
 import { zAddress } from '../../protocol/wire.ts';
 
 const zPath = z
@@ -10,23 +11,18 @@ const zPrice = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$/, 'must be a price as decimal text, such as "1.0"');
 
-const zUrl = (url: string) => z.string().min(1).default(url);
-
-const connection = {
-  /** Without any message; without a price although messages arrive. */
-  silentMs: z.int().min(500).default(10_000),
-  quietMs: z.int().min(1_000).default(60_000),
-  pingMs: z.int().min(100).default(5_000),
-};
+const zExchange = (kind: ExchangeKind) =>
+  z.strictObject({
+    kind: z.literal(kind),
+    url: z.string().min(1).default(EXCHANGE_SOCKETS[kind].url),
+    /** Connects again after so long without any message. */
+    silentMs: z.int().min(500).default(10_000),
+    /** Connects again after so long without a price, although messages arrive. */
+    quietMs: z.int().min(1_000).default(60_000),
+    pingMs: z.int().min(100).default(5_000),
+  });
 
 export const zFeed = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('binance'), url: zUrl('wss://stream.binance.com:9443'), ...connection }),
-  z.strictObject({
-    kind: z.literal('coinbase'),
-    url: zUrl('wss://ws-feed.exchange.coinbase.com'),
-    ...connection,
-  }),
-  z.strictObject({ kind: z.literal('kraken'), url: zUrl('wss://ws.kraken.com/v2'), ...connection }),
   z.strictObject({
     kind: z.literal('http'),
     url: z.string().min(1),
@@ -55,7 +51,7 @@ export const zFeed = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('file'),
     path: z.string().min(1),
-    format: z.enum(['binance', 'coinbase', 'kraken']).default('binance'),
+    format: z.enum(EXCHANGE_KINDS).default('binance'),
     speed: z.number().positive().default(1),
     loop: z.boolean().default(false),
   }),
@@ -64,6 +60,7 @@ export const zFeed = z.discriminatedUnion('kind', [
     prices: z.record(z.string(), zPrice),
     everyMs: z.int().min(10).default(500),
   }),
+  ...EXCHANGE_KINDS.map(zExchange),
 ]);
 
 export type FeedSection = z.infer<typeof zFeed>;

@@ -1,6 +1,7 @@
 /** Configuration of the demo: chains, tokens, simulated exchanges, LPs, takers. */
 
 import { z } from 'zod';
+import { EXCHANGE_KINDS } from '../../adapters/feeds/formats.ts';
 import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config/config.ts';
 import { zLpRisk } from '../../lp/config/risk-config.ts';
 
@@ -87,7 +88,7 @@ export const zDemoConfig = z.strictObject({
       .array(
         z.strictObject({
           name: z.string().regex(/^[a-z0-9-]+$/, 'must be lower-case words joined by hyphens'),
-          kind: z.enum(['binance', 'coinbase', 'kraken']),
+          kind: z.enum(EXCHANGE_KINDS),
         }),
       )
       .min(1),

@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { encryptKey } from '../../adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../adapters/keystore/file.ts';
-import { symbolAt } from './exchange.ts';
+import { symbolAt } from '../../adapters/feeds/formats.ts';
 import { PEG } from './chains/set-up.ts';
 import { partnerSigningKey, publicKeyText } from '../../protocol/partner/signature.ts';
 import type { Layout } from './layout.ts';

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createChainlinkFeed } from '../../adapters/feeds/chainlink.ts';
 import { createConstantFeed } from '../../adapters/feeds/constant.ts';
 import { createFileFeed } from '../../adapters/feeds/file.ts';
-import { FORMATS } from '../../adapters/feeds/formats.ts';
+import { EXCHANGE_SOCKETS } from '../../adapters/feeds/formats.ts';
 import { createHttpFeed } from '../../adapters/feeds/http.ts';
 import { createSequencer } from '../../adapters/feeds/sequencer.ts';
 import { createSocketFeed, type SocketFeedOptions } from '../../adapters/feeds/socket.ts';
@@ -67,17 +67,6 @@ function createFeed(
     Object.fromEntries(Object.entries(all).filter(([symbol]) => symbols.includes(symbol)));
   const on = (chainId: number) => chains.find(({ chain }) => chain.id === chainId) as ChainPort;
   switch (section.kind) {
-    case 'binance':
-    case 'coinbase':
-    case 'kraken':
-      return createSocketFeed(tools, {
-        ...section,
-        format: FORMATS[section.kind],
-        url: expand(section.url, secrets),
-        symbols,
-        source,
-        ...(onMessage && { onMessage }),
-      });
     case 'http': {
       const headers = Object.fromEntries(
         Object.entries(section.headers).map(([name, value]) => [name, expand(value, secrets)]),
@@ -105,12 +94,24 @@ function createFeed(
         { source, pools: only(section.pools) },
       );
     case 'file':
-      return createFileFeed({ clock: systemClock }, { ...section, format: FORMATS[section.format], source });
+      return createFileFeed(
+        { clock: systemClock },
+        { ...section, format: EXCHANGE_SOCKETS[section.format].format, source },
+      );
     case 'constant':
       return createConstantFeed(
         { clock: systemClock },
         { prices: only(section.prices), source, everyMs: section.everyMs },
       );
+    default:
+      return createSocketFeed(tools, {
+        ...section,
+        format: EXCHANGE_SOCKETS[section.kind].format,
+        url: expand(section.url, secrets),
+        symbols,
+        source,
+        ...(onMessage && { onMessage }),
+      });
   }
 }
 

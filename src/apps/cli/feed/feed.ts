@@ -8,7 +8,7 @@ export function feedCommand(): Command {
     .command('record')
     .description('write the messages of an exchange as they arrive, until Ctrl-C')
     .requiredOption('-c, --config <file>', 'configuration of the LP')
-    .requiredOption('--feed <name>', 'name of the feed in the configuration; binance, coinbase or kraken')
+    .requiredOption('--feed <name>', 'name of an exchange’s feed in the configuration')
     .requiredOption('--out <file>', 'file to write; messages are added to its end')
     .option(
       '--symbol <symbol>',

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { EXCHANGE_KINDS, EXCHANGE_SOCKETS } from '../../../adapters/feeds/formats.ts';
 import { recordedLine } from '../../../adapters/feeds/recording.ts';
 import { toolContext } from '../../wiring/process.ts';
 import { wantedOf } from '../../../lp/market/market.ts';
@@ -73,8 +74,6 @@ const toldToEnd = (minutes: number | undefined): Promise<void> =>
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve());
   });
 
-const RECORDED = new Set(['binance', 'coinbase', 'kraken']);
-
 /** The symbols asked for, or else those that the LP prices from this feed. */
 function symbolsOf(
   { feeds, lp }: LpAppConfig,
@@ -82,10 +81,12 @@ function symbolsOf(
   feed: string,
   asked: readonly string[],
 ): readonly string[] {
-  const sockets = Object.entries(feeds).flatMap(([name, { kind }]) => (RECORDED.has(kind) ? [name] : []));
+  const sockets = Object.entries(feeds).flatMap(([name, { kind }]) =>
+    Object.hasOwn(EXCHANGE_SOCKETS, kind) ? [name] : [],
+  );
   if (!sockets.includes(feed))
     throw badRequest(
-      `${file} has no exchange feed "${feed}" that can be recorded. It has: ${sockets.join(', ') || 'none'}. Only feeds of the kinds ${[...RECORDED].join(', ')} are recorded.`,
+      `${file} has no exchange feed "${feed}" that can be recorded. It has: ${sockets.join(', ') || 'none'}. Only feeds of the kinds ${EXCHANGE_KINDS.join(', ')} are recorded.`,
     );
   if (asked.length > 0) return asked;
   const symbols = wantedOf(lp.prices).flatMap((each) => (each.feed === feed ? [each.symbol] : []));

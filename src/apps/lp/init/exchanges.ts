@@ -1,5 +1,7 @@
 /** The feeds that `lp init` writes. */
 
+import { EXCHANGE_KINDS, type ExchangeKind } from '../../../adapters/feeds/formats.ts';
+
 const polled = (url: string, bid: string, ask: string, time: string | null) => ({
   kind: 'http',
   url,
@@ -9,11 +11,11 @@ const polled = (url: string, bid: string, ask: string, time: string | null) => (
   everyMs: 2_000,
 });
 
-/** Three exchanges make prices, so that one may fail. The others, polled, check them and watch pegs. */
+/** Several exchanges make prices, so that one may fail. The others, polled, check them and watch pegs. */
 export const EXCHANGES = {
-  binance: { kind: 'binance' },
-  coinbase: { kind: 'coinbase' },
-  kraken: { kind: 'kraken' },
+  ...(Object.fromEntries(EXCHANGE_KINDS.map((kind) => [kind, { kind }])) as {
+    [kind in ExchangeKind]: { kind: kind };
+  }),
   'kraken-rest': polled(
     'https://api.kraken.com/0/public/Ticker?pair={symbol}',
     'result.*.b.0',

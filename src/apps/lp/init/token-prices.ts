@@ -5,6 +5,7 @@
  * their symbol. The operator is told to check every token whose address no preset lists.
  */
 
+import { EXCHANGE_KINDS, EXCHANGE_SOCKETS, symbolAt } from '../../../adapters/feeds/formats.ts';
 import type { Preset } from '../../config/presets.ts';
 import type { EXCHANGES } from './exchanges.ts';
 import type { TokenFacts } from './probe.ts';
@@ -132,11 +133,11 @@ export function priceOfToken(
   };
 }
 
-const sourcesOf = (asset: string): Market[] => [
-  { feed: 'binance', symbol: `${asset}USDC` },
-  { feed: 'coinbase', symbol: `${asset}-USD` },
-  { feed: 'kraken', symbol: `${asset}/USD` },
-];
+const sourcesOf = (asset: string): Market[] =>
+  EXCHANGE_KINDS.map((kind) => ({
+    feed: kind,
+    symbol: symbolAt(kind, { base: asset, quote: EXCHANGE_SOCKETS[kind].dollar }),
+  }));
 
 /** For a name of `priceOfToken` or of what gas is paid in. What these lists do not have gets no reference. */
 export function defaultPrice(name: string): Record<string, unknown> {
