@@ -50,165 +50,222 @@ export async function deployLpAccount(
   return sender.run(`deploy the LpAccount ${address} on ${port.chain.slug}`, to, data);
 }
 
+export interface LpAccountOwner {
+  /** Initialises the account where that was not done, and brings about each wish that is not true yet. */
+  set(wishes: AccountWishes): Promise<OwnerStep[]>;
+  /** Ends the set-up, in which changes need no delay. */
+  finish(): Promise<OwnerStep[]>;
+  /** Cancels a scheduled change. */
+  cancel(id: Bytes32): Promise<OwnerStep[]>;
+  /** `token` undefined: native currency. `amount` undefined: everything that lies on the account. */
+  take(token: TokenInfo | undefined, amount: bigint | undefined): Promise<OwnerStep[]>;
+  /** Offers the account to a new owner, who has to accept; null takes an offer back. */
+  offer(to: Address | null): Promise<OwnerStep[]>;
+  accept(): Promise<OwnerStep[]>;
+  close(): Promise<OwnerStep[]>;
+}
+
+interface Ground {
+  port: ChainPort;
+  account: Address;
+  sender: Sender;
+  state: LpAccountState;
+}
+
+/** Sends a change of the account now, or schedules it where the account wants a delay. */
+type Change = (what: string, data: Hex) => Promise<OwnerStep[]>;
+
 export function createLpAccountOwner(
   port: ChainPort,
   account: Address,
   sender: Sender,
   state: LpAccountState,
-) {
-  const { chain } = port;
-  const { refuse, report, run } = sender;
+): LpAccountOwner {
+  const ground: Ground = { port, account, sender, state };
+  return {
+    set: (wishes) => set(ground, wishes),
+    finish: () => finish(ground),
+    cancel: (id) => call(ground, `cancel the scheduled change ${id}`, accountCall.cancelById(id)),
+    take: (token, amount) => take(ground, token, amount),
+    offer: (to) => offer(ground, to),
+    accept: () => call(ground, `accept the account on ${port.chain.slug}`, accountCall.acceptOwnership()),
+    close: () => close(ground),
+  };
+}
 
-  const call = async (what: string, data: Hex): Promise<OwnerStep[]> => [await run(what, account, data)];
+const call = async ({ account, sender }: Ground, what: string, data: Hex): Promise<OwnerStep[]> => [
+  await sender.run(what, account, data),
+];
 
-  /** Before `initialize` is mined, nothing that follows can be simulated. */
-  const changer =
-    (isSimulable: boolean) =>
-    async (what: string, data: Hex): Promise<OwnerStep[]> =>
-      isSimulable ? makeChange(port, sender, account, what, data) : [sender.later(what, account, data)];
+async function set(
+  ground: Ground,
+  { treasury, mover, moverLimits, routes, droppedRoutes }: AccountWishes,
+): Promise<OwnerStep[]> {
+  const { port, account, sender, state } = ground;
+  for (const { token, most } of moverLimits)
+    if (most > MAX_MOST)
+      sender.refuse(`A limit of ${formatTokens(most, token)} is more than the account can count.`);
+  for (const [role, address] of [
+    ['treasury', treasury],
+    ['mover', mover],
+  ] as const)
+    if (address === account || (role === 'mover' && address === state.owner))
+      sender.refuse(
+        `The ${role} cannot be ${address === account ? 'the account itself' : "the owner: the mover's key is on a machine, the owner's is not"}. Name another address.`,
+      );
+  const steps = await initialise(ground);
+  const change = changer(ground, steps.length === 0 || sender.sends);
+  if (treasury !== undefined && treasury !== state.treasury)
+    steps.push(...(await change(`make ${treasury} the treasury`, accountCall.setTreasury(treasury))));
+  if (mover !== undefined && mover !== state.mover)
+    steps.push(
+      ...(await change(
+        mover === null ? 'let nobody move inventory' : `make ${mover} the mover`,
+        accountCall.setMover(mover ?? ZERO_ADDRESS),
+      )),
+    );
+  for (const { token, most } of moverLimits) {
+    const now = await readMoverLimit(port, account, token.address);
+    if (now.most === most) continue;
+    const what = `let the mover move ${formatTokens(most, token)} a day`;
+    steps.push(...(await change(what, accountCall.setMoverLimit(token.address, most))));
+  }
+  for (const route of routes) steps.push(...(await setRoute(ground, route, route, change)));
+  for (const route of droppedRoutes)
+    steps.push(...(await setRoute(ground, route, { via: ZERO_ADDRESS, feeBps: 0 }, change)));
+  return steps;
+}
 
-  async function initialise(): Promise<OwnerStep[]> {
-    const bond = chain.quoteBond ?? ZERO_ADDRESS;
-    if (state.escrow === null)
-      return call(
-        `name the escrow ${chain.escrow} and ${chain.quoteBond === null ? 'no bond contract' : `the bond contract ${bond}`} for good, and begin the set-up on ${chain.slug}`,
-        accountCall.initialize(chain.escrow, bond),
-      );
-    if (state.escrow !== chain.escrow)
-      refuse(
-        `The account ${account} on ${chain.slug} belongs to the escrow ${state.escrow} for good; the configuration names ${chain.escrow}. Correct the configuration, or deploy another account (--salt).`,
-      );
-    if ((state.bond ?? ZERO_ADDRESS) !== bond)
-      report(
-        `WARNING: the account's bond contract on ${chain.slug} is ${state.bond ?? 'none'} for good; the configuration names ${chain.quoteBond ?? 'none'}.`,
-      );
+async function initialise(ground: Ground): Promise<OwnerStep[]> {
+  const {
+    port: { chain },
+    account,
+    sender,
+    state,
+  } = ground;
+  const bond = chain.quoteBond ?? ZERO_ADDRESS;
+  if (state.escrow === null)
+    return call(
+      ground,
+      `name the escrow ${chain.escrow} and ${chain.quoteBond === null ? 'no bond contract' : `the bond contract ${bond}`} for good, and begin the set-up on ${chain.slug}`,
+      accountCall.initialize(chain.escrow, bond),
+    );
+  if (state.escrow !== chain.escrow)
+    sender.refuse(
+      `The account ${account} on ${chain.slug} belongs to the escrow ${state.escrow} for good; the configuration names ${chain.escrow}. Correct the configuration, or deploy another account (--salt).`,
+    );
+  if ((state.bond ?? ZERO_ADDRESS) !== bond)
+    sender.report(
+      `WARNING: the account's bond contract on ${chain.slug} is ${state.bond ?? 'none'} for good; the configuration names ${chain.quoteBond ?? 'none'}.`,
+    );
+  return [];
+}
+
+/** Before `initialize` is mined, nothing that follows can be simulated. */
+const changer =
+  ({ port, account, sender }: Ground, isSimulable: boolean): Change =>
+  async (what, data) =>
+    isSimulable ? makeChange(port, sender, account, what, data) : [sender.later(what, account, data)];
+
+async function setRoute(
+  { port, account, sender }: Ground,
+  { list, asset, destination, name }: Route,
+  { via, feeBps }: { via: Address; feeBps: number },
+  change: Change,
+): Promise<OwnerStep[]> {
+  const now = await readRoute(port, account, { list, asset, destination });
+  if ((now.via ?? ZERO_ADDRESS) === via && now.feeBps === feeBps) {
+    sender.report(
+      `${name}: ${via === ZERO_ADDRESS ? 'is not listed' : 'is listed already'} on ${port.chain.slug}`,
+    );
     return [];
   }
+  const set = list === 'cctpRoute' ? accountCall.setCctpRoute : accountCall.setOftRoute;
+  const what =
+    via === ZERO_ADDRESS
+      ? `take the route off the list: ${name}`
+      : `list the route ${name} through ${via}, for a fee of at most ${feeBps} bps`;
+  return change(what, set(asset, destination, via, feeBps));
+}
 
-  async function setRoute(
-    { list, asset, destination, name }: Route,
-    { via, feeBps }: { via: Address; feeBps: number },
-    change: ReturnType<typeof changer>,
-  ): Promise<OwnerStep[]> {
-    const now = await readRoute(port, account, { list, asset, destination });
-    if ((now.via ?? ZERO_ADDRESS) === via && now.feeBps === feeBps) {
-      report(`${name}: ${via === ZERO_ADDRESS ? 'is not listed' : 'is listed already'} on ${chain.slug}`);
-      return [];
-    }
-    const set = list === 'cctpRoute' ? accountCall.setCctpRoute : accountCall.setOftRoute;
-    const what =
-      via === ZERO_ADDRESS
-        ? `take the route off the list: ${name}`
-        : `list the route ${name} through ${via}, for a fee of at most ${feeBps} bps`;
-    return change(what, set(asset, destination, via, feeBps));
+async function finish(ground: Ground): Promise<OwnerStep[]> {
+  const {
+    port: { chain },
+    sender,
+    state,
+  } = ground;
+  if (state.escrow === null)
+    sender.refuse(
+      `The set-up on ${chain.slug} has not begun: firmquote lp account set --treasury ADDRESS. Without escrow and treasury the account is of no use.`,
+    );
+  if (sender.now() >= state.setupEndsAt) {
+    sender.report(`the set-up on ${chain.slug} is over since ${dateOf(state.setupEndsAt)}`);
+    return [];
   }
+  if (state.treasury === null)
+    sender.refuse(
+      `The account on ${chain.slug} has no treasury, so no money could leave it, and naming one later takes two days. Name it first: firmquote lp account set --treasury ADDRESS.`,
+    );
+  return call(ground, `finish the set-up on ${chain.slug}`, accountCall.finishSetup());
+}
 
-  return {
-    /** Initialises the account where that was not done, and brings about each wish that is not true yet. */
-    async set({ treasury, mover, moverLimits, routes, droppedRoutes }: AccountWishes): Promise<OwnerStep[]> {
-      for (const { token, most } of moverLimits)
-        if (most > MAX_MOST)
-          refuse(`A limit of ${formatTokens(most, token)} is more than the account can count.`);
-      for (const [role, address] of [
-        ['treasury', treasury],
-        ['mover', mover],
-      ] as const)
-        if (address === account || (role === 'mover' && address === state.owner))
-          refuse(
-            `The ${role} cannot be ${address === account ? 'the account itself' : "the owner: the mover's key is on a machine, the owner's is not"}. Name another address.`,
-          );
-      const steps = await initialise();
-      const change = changer(steps.length === 0 || sender.sends);
-      if (treasury !== undefined && treasury !== state.treasury)
-        steps.push(...(await change(`make ${treasury} the treasury`, accountCall.setTreasury(treasury))));
-      if (mover !== undefined && mover !== state.mover)
-        steps.push(
-          ...(await change(
-            mover === null ? 'let nobody move inventory' : `make ${mover} the mover`,
-            accountCall.setMover(mover ?? ZERO_ADDRESS),
-          )),
-        );
-      for (const { token, most } of moverLimits) {
-        const now = await readMoverLimit(port, account, token.address);
-        if (now.most === most) continue;
-        const what = `let the mover move ${formatTokens(most, token)} a day`;
-        steps.push(...(await change(what, accountCall.setMoverLimit(token.address, most))));
-      }
-      for (const route of routes) steps.push(...(await setRoute(route, route, change)));
-      for (const route of droppedRoutes)
-        steps.push(...(await setRoute(route, { via: ZERO_ADDRESS, feeBps: 0 }, change)));
-      return steps;
-    },
+async function take(
+  ground: Ground,
+  token: TokenInfo | undefined,
+  amount: bigint | undefined,
+): Promise<OwnerStep[]> {
+  const { port, account, sender, state } = ground;
+  const { chain } = port;
+  const lies = await (token === undefined
+    ? port.nativeBalance(account)
+    : port.tokenBalance(account, token.address));
+  const wanted = amount ?? lies;
+  const text = (units: bigint) =>
+    token === undefined ? `${formatUnits(units, 18)} of native currency` : formatTokens(units, token);
+  if (state.treasury === null)
+    sender.refuse(
+      `The account on ${chain.slug} has no treasury yet. Name one: firmquote lp account set --treasury ADDRESS.`,
+    );
+  if (wanted <= 0n || wanted > lies)
+    sender.refuse(
+      `On the account ${account} on ${chain.slug} lie ${text(lies)}: ${text(wanted)} cannot be taken. What is in the escrow is withdrawn first: firmquote lp withdraw.`,
+    );
+  return call(
+    ground,
+    `take ${text(wanted)} to the treasury ${state.treasury}`,
+    token === undefined
+      ? accountCall.takeNativeToTreasury(wanted)
+      : accountCall.takeToTreasury(token.address, wanted),
+  );
+}
 
-    async finish(): Promise<OwnerStep[]> {
-      if (state.escrow === null)
-        refuse(
-          `The set-up on ${chain.slug} has not begun: firmquote lp account set --treasury ADDRESS. Without escrow and treasury the account is of no use.`,
-        );
-      if (sender.now() >= state.setupEndsAt) {
-        report(`the set-up on ${chain.slug} is over since ${dateOf(state.setupEndsAt)}`);
-        return [];
-      }
-      if (state.treasury === null)
-        refuse(
-          `The account on ${chain.slug} has no treasury, so no money could leave it, and naming one later takes two days. Name it first: firmquote lp account set --treasury ADDRESS.`,
-        );
-      return call(`finish the set-up on ${chain.slug}`, accountCall.finishSetup());
-    },
+async function offer(ground: Ground, to: Address | null): Promise<OwnerStep[]> {
+  const { port, account, sender, state } = ground;
+  const { chain } = port;
+  if (to === state.pendingOwner) {
+    sender.report(
+      to === null ? `nobody is offered the account on ${chain.slug}` : `${to} is offered it already`,
+    );
+    return [];
+  }
+  if (to === null) return call(ground, 'take the offer back', accountCall.transferOwnership(ZERO_ADDRESS));
+  const what = `offer the account on ${chain.slug} to ${to}, who then accepts it`;
+  return makeChange(port, sender, account, what, accountCall.transferOwnership(to));
+}
 
-    cancel: (id: Bytes32): Promise<OwnerStep[]> =>
-      call(`cancel the scheduled change ${id}`, accountCall.cancelById(id)),
-
-    /** undefined of `token`: native currency. undefined of `amount`: everything that lies on the account. */
-    async take(token: TokenInfo | undefined, amount: bigint | undefined): Promise<OwnerStep[]> {
-      const lies = await (token === undefined
-        ? port.nativeBalance(account)
-        : port.tokenBalance(account, token.address));
-      const wanted = amount ?? lies;
-      const text = (units: bigint) =>
-        token === undefined ? `${formatUnits(units, 18)} of native currency` : formatTokens(units, token);
-      if (state.treasury === null)
-        refuse(
-          `The account on ${chain.slug} has no treasury yet. Name one: firmquote lp account set --treasury ADDRESS.`,
-        );
-      if (wanted <= 0n || wanted > lies)
-        refuse(
-          `On the account ${account} on ${chain.slug} lie ${text(lies)}: ${text(wanted)} cannot be taken. What is in the escrow is withdrawn first: firmquote lp withdraw.`,
-        );
-      return call(
-        `take ${text(wanted)} to the treasury ${state.treasury}`,
-        token === undefined
-          ? accountCall.takeNativeToTreasury(wanted)
-          : accountCall.takeToTreasury(token.address, wanted),
-      );
-    },
-
-    /** null: takes an offer back. The new owner has to accept. */
-    async offer(to: Address | null): Promise<OwnerStep[]> {
-      if (to === state.pendingOwner) {
-        report(
-          to === null ? `nobody is offered the account on ${chain.slug}` : `${to} is offered it already`,
-        );
-        return [];
-      }
-      if (to === null) return call('take the offer back', accountCall.transferOwnership(ZERO_ADDRESS));
-      const what = `offer the account on ${chain.slug} to ${to}, who then accepts it`;
-      return makeChange(port, sender, account, what, accountCall.transferOwnership(to));
-    },
-
-    accept: (): Promise<OwnerStep[]> =>
-      call(`accept the account on ${chain.slug}`, accountCall.acceptOwnership()),
-
-    async close(): Promise<OwnerStep[]> {
-      if (state.closed) {
-        report(`the account on ${chain.slug} is closed`);
-        return [];
-      }
-      if (state.treasury === null)
-        refuse(
-          `The account on ${chain.slug} has no treasury, so it cannot be closed. Name one: firmquote lp account set --treasury ADDRESS.`,
-        );
-      return call(`close the account on ${chain.slug} for good`, accountCall.close());
-    },
-  };
+async function close(ground: Ground): Promise<OwnerStep[]> {
+  const {
+    port: { chain },
+    sender,
+    state,
+  } = ground;
+  if (state.closed) {
+    sender.report(`the account on ${chain.slug} is closed`);
+    return [];
+  }
+  if (state.treasury === null)
+    sender.refuse(
+      `The account on ${chain.slug} has no treasury, so it cannot be closed. Name one: firmquote lp account set --treasury ADDRESS.`,
+    );
+  return call(ground, `close the account on ${chain.slug} for good`, accountCall.close());
 }

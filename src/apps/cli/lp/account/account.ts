@@ -9,6 +9,7 @@ import { dateOf } from '../../../lp/account/change.ts';
 import {
   type AccountWishes,
   createLpAccountOwner,
+  type LpAccountOwner,
   deployLpAccount,
 } from '../../../lp/account/lp-account-owner.ts';
 import { routesFrom } from '../../../lp/account/routes.ts';
@@ -36,10 +37,7 @@ import {
   type Who,
 } from '../owner.ts';
 
-type AccountContext = OwnerContext & {
-  lpAccount: LpAccountState;
-  own: ReturnType<typeof createLpAccountOwner>;
-};
+type AccountContext = OwnerContext & { lpAccount: LpAccountState; own: LpAccountOwner };
 
 export async function deployAccount({
   firstOwner,
