@@ -11,10 +11,13 @@ export function given<T>(command: Command): T {
   return { ...(command.parent && given<object>(command.parent)), ...command.opts() } as T;
 }
 
+/** Adds a command by its name and description. */
+export type AdminTool = (name: string, description: string) => Command;
+
 /** Adds commands to `group`, such as `lp` or `lp signal`, that ask a running LP. */
 export const adminTools =
-  (group: Command) =>
-  (name: string, description: string): Command =>
+  (group: Command): AdminTool =>
+  (name, description) =>
     group
       .command(name)
       .description(description)

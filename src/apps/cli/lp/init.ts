@@ -8,36 +8,22 @@ import { writeSecretFile } from '../../../adapters/keystore/file.ts';
 import { encryptKey } from '../../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
-import { formatUnits } from '../../../domain/amount.ts';
-import { type Address, type Bytes32, type Hex, isBytes32 } from '../../../domain/hex.ts';
+import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { ConfigError, parseConfig } from '../../config/load.ts';
-import { expand, openSecret, type SecretContext } from '../../wiring/keys.ts';
+import { openSecret, type SecretContext } from '../../wiring/keys.ts';
 import { toolContext } from '../../wiring/process.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
-import {
-  gasSymbolOf,
-  quotingFor,
-  networkOf,
-  defaultPairs,
-  type NetworkSection,
-} from '../../lp/init/compose.ts';
-import type { LpAccountState } from '../../lp/account/state.ts';
+import { gasSymbolOf, quotingFor, defaultPairs, type NetworkSection } from '../../lp/init/compose.ts';
 import { EXCHANGES } from '../../lp/init/exchanges.ts';
-import {
-  probeAccount,
-  probeChain,
-  probeTokens,
-  probeVenue,
-  type TokenFacts,
-  type VenueFacts,
-} from '../../lp/init/probe.ts';
-import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-prices.ts';
-import { readPreset } from '../../config/presets.ts';
-import { chainOf } from '../../wiring/networks.ts';
+import { probeVenue } from '../../lp/init/probe.ts';
+import { defaultPrice } from '../../lp/init/token-prices.ts';
 import { lpAccountDeployment } from '../../../adapters/evm/deploy/lp-account.ts';
 import { openTerminal, type Terminal } from '../../terminal/ask.ts';
 import { newPassword } from '../keystore.ts';
+import { AMOUNT, checkAccount } from './init/account-check.ts';
+import { type Asker, createAsker, listOf, report } from './init/asker.ts';
+import { isFixed, networksOf, type Price } from './init/networks.ts';
 import { readAddress, readSalt } from '../option-values.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 
@@ -65,13 +51,7 @@ export interface InitOptions {
   databaseUrl?: string;
 }
 
-const report = (line: string): void => console.log(line);
 const FIRST_PORT = 9200;
-/** A proposed limit lets the operator spend this part of the balance in an hour. */
-const LIMIT_SHARE = 4n;
-/** Stands for a number in a proposed limit where the account has nothing yet. */
-const AMOUNT = 'AMOUNT';
-
 export async function initLp(
   options: InitOptions,
   terminal: Terminal | undefined = options.yes ? undefined : openTerminal(),
@@ -220,36 +200,6 @@ function understand(config: object): LpAppConfig {
   }
 }
 
-type Asker = ReturnType<typeof createAsker>;
-
-function createAsker(terminal: Terminal | undefined, yes: boolean) {
-  const missing = (question: string, flag: string) =>
-    badRequest(
-      `Missing: ${question}. There is no terminal to ask${yes ? ' (--yes)' : ''}. Give it with ${flag} or in an answers file.`,
-    );
-  return {
-    interactive: terminal !== undefined,
-    async need(question: string, flag: string): Promise<string> {
-      if (terminal === undefined) throw missing(question, flag);
-      for (;;) {
-        const answer = await terminal.ask(question);
-        if (answer !== '') return answer;
-      }
-    },
-    async secret(question: string, flag: string): Promise<string> {
-      if (terminal === undefined) throw missing(question, flag);
-      return terminal.secret(question);
-    },
-    or: async (question: string, preset: string): Promise<string> =>
-      terminal === undefined ? preset : terminal.ask(question, preset),
-    number(text: string): number {
-      const value = Number(text);
-      if (!Number.isFinite(value)) throw badRequest(`"${text}" is not a number.`);
-      return value;
-    },
-  };
-}
-
 function fromFlags({
   rpc = [],
   token = [],
@@ -328,135 +278,12 @@ async function venueKeyOf(
   );
 }
 
-type Price = Record<string, unknown>;
-type Assets = Record<string, { price: string }>;
-
-interface Pricing {
-  asker: Asker;
-  feeds: Readonly<Record<string, unknown>>;
-  /** Of the answers. */
-  given: Readonly<Record<string, unknown>>;
-  /** Made here, by name. */
-  made: Map<string, Price>;
-}
-
-const isFixed = (price: unknown): boolean => typeof price === 'object' && price !== null && 'fixed' in price;
-
 function pairsOf(networks: readonly NetworkSection[], isDollar: (symbol: string) => boolean, params: object) {
   const pairs = defaultPairs(networks, isDollar, params);
   if (pairs.length > 0) return pairs;
   throw badRequest(
     'No pair can be made of these tokens: a pair needs a dollar, and something to trade against it. Add a token (--token), or give pairs in an answers file (--answers).',
   );
-}
-
-async function networksOf(
-  answers: Answers,
-  venue: VenueFacts,
-  pricing: Pricing,
-  secrets: SecretContext,
-): Promise<{ networks: NetworkSection[]; assets: Assets }> {
-  const { asker } = pricing;
-  const networks: NetworkSection[] = [];
-  const assets: Assets = {};
-  for (const place of venue.chains) {
-    const known = answers.networks?.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
-    const said = answers.chains?.[place.slug];
-    const knownUrl = (known?.['rpcUrls'] as string[] | undefined)?.[0];
-    const rpcUrl =
-      said?.rpcUrl ||
-      knownUrl ||
-      (asker.interactive && answers.chains === undefined
-        ? await asker.or(
-            `RPC endpoint of ${place.slug} (chain ${place.chainId}); \${NAME} takes it from the environment; empty: skip this chain`,
-            '',
-          )
-        : '');
-    if (rpcUrl === '') continue;
-    const dialled = expand(rpcUrl, secrets);
-    const facts = await probeChain(dialled, place);
-    const network = known ?? networkOf(place, facts, rpcUrl, await tokensOf(facts.preset));
-    for (const { symbol } of known?.tokens ?? [])
-      assets[symbol] = answers.assets?.[symbol] ?? { price: symbol };
-    report(
-      `✓ ${place.slug}: chain ${place.chainId}, the escrow exists, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${network.tokens.map(({ symbol }) => symbol).join(', ') || 'none'}`,
-    );
-    if (network.tokens.length > 0) networks.push(network);
-    else report(`· ${place.slug} is left out: none of its tokens has a price`);
-
-    async function tokensOf(preset: string | undefined) {
-      const addresses =
-        said?.tokens ??
-        listOf(await asker.need(`Token addresses on ${place.slug}, separated by commas`, '--token'));
-      const tokens = await probeTokens(
-        dialled,
-        place.slug,
-        addresses.map((address) => address.toLowerCase() as Address),
-      );
-      const priced = [];
-      for (const token of tokens) {
-        const price = await priceNameOf(
-          token,
-          { slug: place.slug, preset, taken: assets[token.symbol]?.price },
-          pricing,
-        );
-        if (price === undefined) continue;
-        assets[token.symbol] = { price };
-        priced.push({ ...token, priceSymbol: isFixed(priceNamed(price, pricing)) ? 'USD' : price });
-      }
-      return priced;
-    }
-  }
-  if (networks.length === 0)
-    throw badRequest(
-      `An LP needs at least one chain with a token that has a price. Give an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
-    );
-  return { networks, assets };
-}
-
-const priceNamed = (name: string, { given, made }: Pricing): unknown => given[name] ?? made.get(name);
-
-/**
- * Makes the price where the answers have none. `taken`: the price of a token of this symbol on another chain.
- * undefined: the token is left out, and the operator was told.
- */
-async function priceNameOf(
-  token: TokenFacts,
-  { slug, preset, taken }: { slug: string; preset: string | undefined; taken: string | undefined },
-  { asker, feeds, given, made }: Pricing,
-): Promise<string | undefined> {
-  const { symbol, address } = token;
-  const leftOut = (why: string): undefined =>
-    void report(`· ${symbol} (${address} on ${slug}) is left out: ${why}`);
-  const otherwise = 'an asset is one symbol with one price on all chains';
-  const verdict = priceOfToken(token, slug, preset === undefined ? undefined : readPreset(preset));
-  if (verdict.kind === 'impostor') return leftOut(`${verdict.why}, and ${otherwise}`);
-  if (Object.hasOwn(given, symbol)) return symbol;
-  if (verdict.kind === 'known') {
-    const price = defaultPrice(verdict.name);
-    const name = [verdict.name, ...(isFixed(price) ? ['USD'] : [])].find((each) =>
-      Object.hasOwn(given, each),
-    );
-    if (taken !== undefined && taken !== (name ?? verdict.name))
-      return leftOut(`${symbol} has the price ${taken} elsewhere, and ${otherwise}`);
-    if (name !== undefined) return name;
-    made.set(verdict.name, price);
-    if (verdict.notice !== undefined) report(`· ${verdict.notice}`);
-    return verdict.name;
-  }
-  if (taken !== undefined) return leftOut(`${verdict.why}, and ${otherwise}`);
-  const markets = await asker.or(
-    `Markets of ${symbol} (${token.name}, ${address} on ${slug}): ${verdict.why}. Name them as feed:symbol, such as kraken:USDE/USD, coinbase:USDE-USD; empty: leave the token out`,
-    '',
-  );
-  if (markets.trim() === '')
-    return leftOut(
-      `${verdict.why}. To trade it, name its markets under prices.${symbol} of an answers file (--answers)`,
-    );
-  const price = readMarkets(markets, feeds);
-  if (typeof price === 'string') throw badRequest(price);
-  made.set(symbol, price);
-  return symbol;
 }
 
 function operatorKeyOf({ operator, operatorKey }: Answers, { env }: SecretContext): Hex {
@@ -489,94 +316,6 @@ async function passwordOf(
   if (typed.length < 8) throw badRequest('The password is shorter than 8 characters. Use a longer one.');
   return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
 }
-
-async function checkAccount(
-  { networks, lp }: LpAppConfig,
-  account: Address,
-  {
-    operator,
-    config,
-    secrets,
-    isLpAccount,
-    mover,
-    salt,
-  }: {
-    operator: Address;
-    config: string;
-    secrets: SecretContext;
-    /** The answers name an owner of an `LpAccount`, which may not be deployed yet. */
-    isLpAccount: boolean;
-    mover: Address | undefined;
-    salt: Bytes32 | undefined;
-  },
-): Promise<string[]> {
-  const todo: string[] = [];
-  const owned = `--config ${config} --owner OWNER_KEYSTORE`;
-  const states: (LpAccountState | undefined)[] = [];
-  for (const network of networks) {
-    const { lpAccount, operatorAllowed, operatorLimited, operatorGas, balances } = await probeAccount(
-      expand(network.rpcUrls[0] ?? '', secrets),
-      chainOf(network),
-      account,
-      operator,
-    );
-    states.push(lpAccount);
-    const held = balances
-      .filter(({ amount }) => amount > 0n)
-      .map(({ symbol, decimals, amount }) => `${formatUnits(amount, decimals)} ${symbol}`);
-    report(
-      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'may not sign yet'} and has ${formatUnits(operatorGas, 18)} of the chain's currency for gas`,
-    );
-    if (!operatorAllowed) {
-      const limits = balances.map(
-        ({ symbol, decimals, amount }) =>
-          `--limit ${symbol}=${amount > 0n ? formatUnits(amount / LIMIT_SHARE, decimals) : AMOUNT}/1h`,
-      );
-      todo.push(
-        `firmquote lp operator set --config ${config} --chain ${network.slug} ${limits.join(' ')} --owner OWNER_KEYSTORE`,
-      );
-    } else if (!operatorLimited)
-      report(
-        `\nWARNING: the operator has no limits on ${network.slug}. Whoever steals its key can sell all that the account has in the escrow. Give it limits: firmquote lp operator set --limit TOKEN=${AMOUNT}/1h`,
-      );
-    if (held.length === 0)
-      todo.push(
-        `firmquote lp deposit --config ${config} --chain ${network.slug} --token ${balances[0]?.symbol ?? 'USDC'} --amount 1000 --owner OWNER_KEYSTORE`,
-      );
-    const crosses = lp.chains.length > 1;
-    if (crosses && operatorGas === 0n)
-      todo.push(`send ${operator} some native currency of ${network.slug}, for the gas of cross-chain fills`);
-  }
-  if (!isLpAccount && states.every((state) => state === undefined)) {
-    if (mover !== undefined)
-      throw badRequest(
-        'A plain account has no mover: its owner moves inventory by hand. Leave --mover out, or give --account-owner for an LpAccount.',
-      );
-    return todo;
-  }
-  const roles = `--treasury ADDRESS${mover === undefined ? '' : ` --mover config --mover-limit ${networks[0]?.tokens[0]?.symbol ?? 'USDC'}=${AMOUNT}`}`;
-  const isDeployed = states.every((state) => state !== undefined);
-  const isSetUp = states.every(
-    (state) => state !== undefined && state.escrow !== null && state.treasury !== null,
-  );
-  return [
-    ...(isDeployed
-      ? []
-      : [`firmquote lp account deploy ${owned}${salt === undefined ? '' : ` --salt ${salt}`}`]),
-    ...(isSetUp && mover === undefined ? [] : [`firmquote lp account set ${roles} ${owned}`]),
-    ...todo,
-    ...(mover === undefined
-      ? []
-      : [`send ${mover}, the mover, some native currency of each chain, for the gas of its transactions`]),
-    ...(isSetUp ? [] : [`firmquote lp account finish ${owned}`]),
-  ];
-}
-
-const listOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 
 async function freePorts(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + 600; port += 3)

@@ -6,7 +6,7 @@ import type { InitOptions } from './init.ts';
 import type { ShadowReportOptions } from './shadow.ts';
 import type { SetSignalOptions } from './signal.ts';
 import { accountCommands } from './account/account-commands.ts';
-import { adminTools, configOption, given } from './admin-tools.ts';
+import { type AdminTool, adminTools, configOption, given } from './admin-tools.ts';
 import { collect } from '../option-values.ts';
 import { badConfig } from '../../wiring/bad-request.ts';
 
@@ -31,6 +31,22 @@ export function lpCommand(): Command {
       await (await import('../../lp/main.ts')).runLp({ config, shadow: shadow === true });
     });
 
+  initCommand(lp);
+  const tool = adminTools(lp);
+  controlCommands(tool);
+  readingCommands(tool);
+  shadowCommands(lp);
+  signalCommands(lp);
+  rebalanceCommands(lp);
+  priceCommand(lp);
+  escrowCommands(lp);
+  operatorCommands(lp);
+  accountCommands(lp, ownersTool);
+  bondCommands(lp);
+  return lp;
+}
+
+function initCommand(lp: Command): void {
   const several = (text: string, before: string[] = []): string[] => [...before, text];
   lp.command('init')
     .description('ask for what is needed, check it, and write a configuration with its keys')
@@ -56,9 +72,10 @@ export function lpCommand(): Command {
     .option('--port <port>', 'port for health and metrics; the admin API gets the next one', readPort)
     .option('--database-url <url>', 'your own PostgreSQL; ${NAME} takes it from the environment')
     .action(async (options: InitOptions) => (await import('./init.ts')).initLp(options));
+}
 
-  const tool = adminTools(lp);
-
+/** What an operator does to a running LP. */
+function controlCommands(tool: AdminTool): void {
   tool('status', 'show whether it quotes, and if not, why').action(
     run(async () => (await import('./control.ts')).showStatus),
   );
@@ -81,6 +98,10 @@ export function lpCommand(): Command {
   tool('audit', 'show the audit log: starts, pauses, reloads with their changes')
     .option('--limit <count>', 'number of entries', '20')
     .action(run(async () => (await import('./control.ts')).showAudit));
+}
+
+/** What an operator reads of a running LP, and corrects in its books. */
+function readingCommands(tool: AdminTool): void {
   tool('inventory', 'show balances, reservations and receivables by token and chain').action(
     run(async () => (await import('./inventory.ts')).showInventory),
   );
@@ -134,9 +155,9 @@ export function lpCommand(): Command {
       'with --export: a taker’s address, "owner", "bridge", or "network" for other gas',
     )
     .action(run(async () => (await import('./accounting.ts')).showAccounting));
-  shadowCommands(lp);
-  signalCommands(lp);
-  rebalanceCommands(lp);
+}
+
+function priceCommand(lp: Command): void {
   lp.command('price')
     .description('price one request from a JSON file and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'inputs, as in docs/examples/worked-example.json')
@@ -145,19 +166,21 @@ export function lpCommand(): Command {
     .action(async (options: { inputs: string; module?: string; json?: boolean }) =>
       (await import('./price.ts')).priceFile(options),
     );
+}
 
-  const ownersTool = (group: Command, name: string, description: string): Command =>
-    group
-      .command(name)
-      .description(description)
-      .addOption(configOption())
-      .option('--chain <slug>', 'the chain')
-      .option('--owner <keystore>', 'keystore of the owner, not of the operator')
-      .option('--owner-password-file <file>', 'file (mode 0600) with its password')
-      .option('--owner-password-env <name>', 'variable with its password')
-      .option('--dry-run', 'simulate and print the transactions without sending; needs no key')
-      .option('--json', 'print the answer as JSON');
+const ownersTool = (group: Command, name: string, description: string): Command =>
+  group
+    .command(name)
+    .description(description)
+    .addOption(configOption())
+    .option('--chain <slug>', 'the chain')
+    .option('--owner <keystore>', 'keystore of the owner, not of the operator')
+    .option('--owner-password-file <file>', 'file (mode 0600) with its password')
+    .option('--owner-password-env <name>', 'variable with its password')
+    .option('--dry-run', 'simulate and print the transactions without sending; needs no key')
+    .option('--json', 'print the answer as JSON');
 
+function escrowCommands(lp: Command): void {
   ownersTool(lp, 'deposit', "deposit the owner's tokens into the escrow, from which quotes are paid")
     .option('--token <symbol>', 'the token')
     .requiredOption('--amount <tokens>', 'whole tokens, such as 1000.5')
@@ -174,6 +197,9 @@ export function lpCommand(): Command {
     .option('--to <address>', 'with --complete: recipient, instead of the owner')
     .option('--cancel', 'cancel the request')
     .action(run(async () => (await import('./owner.ts')).withdraw));
+}
+
+function operatorCommands(lp: Command): void {
   const operator = lp
     .command('operator')
     .description('operators that may sign for the account')
@@ -194,7 +220,9 @@ export function lpCommand(): Command {
     .action(async (address: string | undefined, _: object, command: Command) =>
       (await import('./owner.ts')).revokeOperator(address, given(command)),
     );
-  accountCommands(lp, ownersTool);
+}
+
+function bondCommands(lp: Command): void {
   const bond = lp
     .command('bond')
     .description('what the account answers with for its quotes')
@@ -224,7 +252,6 @@ export function lpCommand(): Command {
   )
     .requiredOption('--fill-window <time>', 'an order must be open so long before its deadline; 0: none')
     .option('--wallets', 'also for deliveries to wallets, with the risk that a token refuses them');
-  return lp;
 }
 
 /** `lp shadow report`. */
