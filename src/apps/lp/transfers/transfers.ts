@@ -13,13 +13,13 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { StoredTransfer, TransferStore } from '../../../ports/stores/transfers.ts';
 import type { TxStore } from '../../../ports/stores/tx-store.ts';
-import { foldTransfer, type TransferStage } from '../../../settlement/transfer.ts';
 import { createTransfers } from '../../../transfers/executor.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import { openBridges } from '../../wiring/bridges.ts';
 import type { SecretContext } from '../../wiring/keys.ts';
 import { createTransactors } from '../../wiring/networks.ts';
 import type { Life } from '../../wiring/process.ts';
+import { isOverdue, oldestAgeSeconds, stageCounts } from '../../wiring/open-transfers.ts';
 import { openSigner } from '../../wiring/signers.ts';
 import { getRoute } from '../books.ts';
 import type { Brake } from '../brake.ts';
@@ -29,16 +29,6 @@ import { createMoves, writtenAmount } from './moves.ts';
 import { AUTOMATIC, createPlans } from './plans.ts';
 import { overdueGauge, switchedOff } from './switched-off.ts';
 import { historyRoute, transferView } from './view.ts';
-
-const OPEN_STAGES: readonly TransferStage[] = [
-  'planned',
-  'requested',
-  'withdrawn',
-  'burned',
-  'attested',
-  'minted',
-  'refused',
-];
 
 interface Ground {
   chains: readonly EvmChain[];
@@ -127,23 +117,12 @@ export async function openTransfers(
   );
   const overdue = overdueGauge(metrics);
   function showStages(open: readonly StoredTransfer[]): void {
-    const counts = new Map(OPEN_STAGES.map((stage) => [stage, 0]));
-    for (const { move, facts } of open) {
-      const { stage } = foldTransfer(move.amount, facts);
-      counts.set(stage, (counts.get(stage) ?? 0) + 1);
-    }
-    for (const [stage, count] of counts) stages.set(count, { stage });
-    const first = open[0];
-    overdue.set(open.filter(isOverdue).length);
-    oldest.set(first === undefined ? 0 : (systemClock.nowMs() - first.createdAtMs) / 1_000);
-  }
-
-  function isOverdue({ id, move, facts }: StoredTransfer): boolean {
-    const waiting = transfers.waits().get(id);
-    if (waiting === undefined) return false;
-    const { stage, withdrawal } = foldTransfer(move.amount, facts);
-    const ripeMs = stage === 'requested' && withdrawal !== undefined ? withdrawal.availableAt * 1_000 : 0;
-    return systemClock.nowMs() - Math.max(waiting.sinceMs, ripeMs) > patienceSeconds * 1_000;
+    for (const [stage, count] of stageCounts(open)) stages.set(count, { stage });
+    const nowMs = systemClock.nowMs();
+    const waits = transfers.waits();
+    const patienceMs = patienceSeconds * 1_000;
+    overdue.set(open.filter((each) => isOverdue(each, waits, { nowMs, patienceMs })).length);
+    oldest.set(oldestAgeSeconds(open, nowMs));
   }
 
   const shown = (transfer: StoredTransfer) =>

@@ -19,9 +19,10 @@ import type { Metrics } from '../../../ports/metrics.ts';
 import type { FloatBlock, FloatStore, FloatTransferAnswer } from '../../../ports/stores/floats.ts';
 import type { StoredTransfer, TransferStore } from '../../../ports/stores/transfers.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
-import { foldTransfer, placeOfTransfer, type TransferStage } from '../../../settlement/transfer.ts';
+import { foldTransfer, placeOfTransfer } from '../../../settlement/transfer.ts';
 import { createTransfers } from '../../../transfers/executor.ts';
 import type { BridgeChain } from '../../wiring/bridges.ts';
+import { isOverdue, oldestAgeSeconds, stageCounts } from '../../wiring/open-transfers.ts';
 import type { BridgeTransports } from '../../config/bridges.ts';
 import { whyNotMovable, whyNotSendable } from './mover.ts';
 
@@ -73,15 +74,6 @@ interface Look {
 const DAY_MS = 86_400_000;
 /** For so long an account that may be moved is not read again. */
 const MOVABLE_MS = 60_000;
-const OPEN_STAGES: readonly TransferStage[] = [
-  'planned',
-  'requested',
-  'withdrawn',
-  'burned',
-  'attested',
-  'minted',
-  'refused',
-];
 const REFUSED: Record<Exclude<FloatTransferAnswer, 'added'>, string> = {
   one_is_open: 'another transfer of it is open',
   not_free: 'live quotes and open orders need what the other chain has',
@@ -295,23 +287,13 @@ export function createFloatMoves(
   );
 
   function show(open: readonly StoredTransfer[]): void {
-    const counts = new Map(OPEN_STAGES.map((stage) => [stage, 0]));
-    for (const { move, facts } of open) {
-      const { stage } = foldTransfer(move.amount, facts);
-      counts.set(stage, (counts.get(stage) ?? 0) + 1);
-    }
-    for (const [stage, count] of counts) stages.set(count, { venue: id, stage });
-    const [first] = open;
-    oldest.set(first === undefined ? 0 : (clock.nowMs() - first.createdAtMs) / 1_000, { venue: id });
-    overdue.set(open.filter((each) => isOurs(each) && isOverdue(each)).length, { venue: id });
-  }
-
-  function isOverdue({ id: transfer, move, facts }: StoredTransfer): boolean {
-    const waiting = transfers.waits().get(transfer);
-    if (waiting === undefined) return false;
-    const { stage, withdrawal } = foldTransfer(move.amount, facts);
-    const ripeMs = stage === 'requested' && withdrawal !== undefined ? withdrawal.availableAt * 1_000 : 0;
-    return clock.nowMs() - Math.max(waiting.sinceMs, ripeMs) > patienceMs;
+    for (const [stage, count] of stageCounts(open)) stages.set(count, { venue: id, stage });
+    const nowMs = clock.nowMs();
+    const waits = transfers.waits();
+    oldest.set(oldestAgeSeconds(open, nowMs), { venue: id });
+    overdue.set(open.filter((each) => isOurs(each) && isOverdue(each, waits, { nowMs, patienceMs })).length, {
+      venue: id,
+    });
   }
 
   return {
