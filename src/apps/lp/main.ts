@@ -1,6 +1,6 @@
 /** `firmquote lp`: wires an LP together. Nothing is decided here. */
 
-import { startOps } from '../../adapters/http/ops.ts';
+import { type OpsRoute, startOps } from '../../adapters/http/ops.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { createLpAudit } from '../../adapters/postgres/lp/audit-log.ts';
 import { createJournalStore } from '../../adapters/postgres/lp/accounting-store.ts';
@@ -17,7 +17,7 @@ import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
 import { assumeInventory } from '../../lp/shadow/assumed-inventory.ts';
 import { createLpNode } from '../../lp/node.ts';
-import type { ReplicaDeps } from '../../lp/node/interface.ts';
+import type { LpNode, ReplicaDeps } from '../../lp/node/interface.ts';
 import type { JournalStore } from '../../ports/stores/accounting-store.ts';
 import type { Link } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
@@ -30,7 +30,7 @@ import { openDatabase } from '../wiring/database.ts';
 import { createSequencers } from '../wiring/feeds.ts';
 import { expand, openSecret, type SecretContext, SecretError } from '../wiring/keys.ts';
 import { createTransactors, openChains } from '../wiring/networks.ts';
-import { liveAs, openHealth, processContext } from '../wiring/process.ts';
+import { type Life, liveAs, openHealth, processContext } from '../wiring/process.ts';
 import { createProofs } from '../wiring/proofs.ts';
 import { startRetention } from '../wiring/retention.ts';
 import { openSigner } from '../wiring/signers.ts';
@@ -39,9 +39,9 @@ import { operatorRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from './config.ts';
-import { openOperatorLog } from './operator-log.ts';
+import { openOperatorLog, type OperatorLog } from './operator-log.ts';
 import { startLpConsole } from './console.ts';
-import { createKillFile } from './kill-file.ts';
+import { createKillFile, type KillFile } from './kill-file.ts';
 import { parametersIn } from './pricing/change.ts';
 import { pricingRoutes } from './pricing/routes.ts';
 import { createPricingHistory } from './pricing/versions.ts';
@@ -66,13 +66,7 @@ export async function runLp(
   { config: file, shadow = false }: { config: string; shadow?: boolean },
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
 ): Promise<void> {
-  const parse = (text: string): ReadConfig => {
-    const json = configJson(text, file);
-    const parsed = shadow
-      ? parseShadowConfig(json, process.env, file)
-      : parseConfig(zLpAppConfig, json, process.env, file);
-    return { text, ...parsed };
-  };
+  const parse = parserOf(file, shadow);
   const read = parse(await readConfigText(file));
   const { config } = read;
   const context = processContext('lp', config);
@@ -104,14 +98,7 @@ export async function runLp(
       shadow ? SHADOW_DATABASE : { schema: LP_SCHEMA, migrations: LP_TABLES },
       { life, log, metrics, secrets },
     );
-    const dialled = await Promise.all(
-      config.venues.map(async ({ name, url, apiKey, venueId }) =>
-        createLinkClient(
-          { clock: systemClock, log },
-          { name, url, venueId, apiKey: await openSecret(apiKey, secrets) },
-        ),
-      ),
-    );
+    const dialled = await dial(config, { log, secrets });
     const opened = await openChains(config.networks, { life, log, metrics, secrets });
     const {
       store,
@@ -177,20 +164,8 @@ export async function runLp(
     );
     // Registered before the start, so that a failed start is stopped too.
     life.onStop('LP', () => node.stop());
-    const paused = operatorLog.pause();
-    if (paused !== null) {
-      log.warn(
-        paused,
-        'still paused by the operator, as before the restart; resume with: firmquote lp resume',
-      );
-      node.pause(paused.note || 'paused by the operator');
-    }
-    const killFile = createKillFile(node);
-    killFile.watch(config.lp.risk.killFile);
-    life.onStop('kill file', () => killFile.stop());
-    const killed = () => node.kill('signal', 'stopped by a signal');
-    process.on('SIGUSR2', killed);
-    life.onStop('kill signal', () => process.off('SIGUSR2', killed));
+    pauseAsBefore(node, operatorLog, log);
+    const killFile = watchKillSwitches(node, config, life);
     const history = createPricingHistory({ store: createPricingVersions(db), clock: systemClock, log });
     const reloader = createReloader(
       {
@@ -219,9 +194,6 @@ export async function runLp(
       const { status, reasons } = node.status();
       return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);
     });
-    const { port, tokenFile } = config.admin;
-    const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile, secrets);
-    if (token !== undefined) secrets.redactor.hide(token);
     const routes = [
       ...operatorRoutes({ node, brake, clock: systemClock, log: operatorLog, reloader }),
       ...signalRoutes({ node, clock: systemClock, log: operatorLog, metrics }),
@@ -230,27 +202,88 @@ export async function runLp(
       shadowRoute(node),
       ...transfers.routes,
     ];
-    const admin = await startOps({
-      host: '127.0.0.1',
-      port,
-      log,
-      routes,
-      prefix: '/v1',
-      localOnly: true,
-      ...(token !== undefined && { token }),
-    });
-    life.onStop('admin API', () => admin.close());
-    const pages = await startLpConsole(config.admin, { routes, secrets, log });
-    if (pages !== undefined) life.onStop('console', () => pages.close());
+    const urls = await openAdmin(config.admin, { routes, life, log, secrets });
     log.info(
       {
         ...(signer !== undefined && { operator: signer.address, signing: ecdsa.name }),
-        ...{ admin: admin.url, metrics: metricsUrl },
-        ...(pages !== undefined && { console: pages.url }),
+        ...{ ...urls, metrics: metricsUrl },
       },
       shadow ? 'LP is running in shadow mode: nothing is signed' : 'LP is running',
     );
   });
+}
+
+const parserOf =
+  (file: string, shadow: boolean) =>
+  (text: string): ReadConfig => {
+    const json = configJson(text, file);
+    const parsed = shadow
+      ? parseShadowConfig(json, process.env, file)
+      : parseConfig(zLpAppConfig, json, process.env, file);
+    return { text, ...parsed };
+  };
+
+/** One link to each venue, with the key that the venue gave. */
+function dial(
+  { venues }: LpAppConfig,
+  { log, secrets }: { log: Log; secrets: SecretContext },
+): Promise<Link[]> {
+  return Promise.all(
+    venues.map(async ({ name, url, apiKey, venueId }) =>
+      createLinkClient(
+        { clock: systemClock, log },
+        { name, url, venueId, apiKey: await openSecret(apiKey, secrets) },
+      ),
+    ),
+  );
+}
+
+/** A pause by the operator outlasts a restart. */
+function pauseAsBefore(node: LpNode, operatorLog: OperatorLog, log: Log): void {
+  const paused = operatorLog.pause();
+  if (paused === null) return;
+  log.warn(paused, 'still paused by the operator, as before the restart; resume with: firmquote lp resume');
+  node.pause(paused.note || 'paused by the operator');
+}
+
+/** The kill file and SIGUSR2 stop quoting at once. */
+function watchKillSwitches(node: LpNode, { lp }: LpAppConfig, life: Life): KillFile {
+  const killFile = createKillFile(node);
+  killFile.watch(lp.risk.killFile);
+  life.onStop('kill file', () => killFile.stop());
+  const killed = () => node.kill('signal', 'stopped by a signal');
+  process.on('SIGUSR2', killed);
+  life.onStop('kill signal', () => process.off('SIGUSR2', killed));
+  return killFile;
+}
+
+/** Opens the admin API, and the console where one is configured. */
+async function openAdmin(
+  admin: LpAppConfig['admin'],
+  {
+    routes,
+    life,
+    log,
+    secrets,
+  }: { routes: readonly OpsRoute[]; life: Life; log: Log; secrets: SecretContext },
+): Promise<{ admin: string; console?: string }> {
+  const { port, tokenFile } = admin;
+  const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile, secrets);
+  if (token !== undefined) secrets.redactor.hide(token);
+  const server = await startOps({
+    host: '127.0.0.1',
+    port,
+    log,
+    routes,
+    prefix: '/v1',
+    localOnly: true,
+    ...(token !== undefined && { token }),
+  });
+  life.onStop('admin API', () => server.close());
+  const pages = await startLpConsole(admin, { routes, secrets, log });
+  if (pages === undefined) return { admin: server.url };
+  life.onStop('console', () => pages.close());
+  return { admin: server.url, console: pages.url };
 }
 
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
