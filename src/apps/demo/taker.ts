@@ -57,36 +57,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
   const owner = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
-  async function call(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-    timeoutMs = ANSWER_MS,
-  ): Promise<HttpAnswer> {
-    const response = await fetch(`${venueUrl}${path}`, {
-      method,
-      headers: {
-        'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      text,
-      json: text.startsWith('{') || text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined,
-    };
-  }
-
-  async function ok<T>(schema: z.ZodType<T>, answer: Promise<HttpAnswer>): Promise<T> {
-    const { status, text, json } = await answer;
-    if (status !== 200) throw new Error(`The venue answered ${status}: ${text.slice(0, 400)}`);
-    return schema.parse(json);
-  }
+  const call: VenueCall = (...asked) => callVenue(venueUrl, apiKey, ...asked);
 
   const quote = (ask: WantedQuote) =>
     ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
@@ -221,4 +192,45 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
   }
 
   return { address, call, quote, preflight, prepare, sign, send, post, submit, status, finish, take };
+}
+
+type VenueCall = (
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+  timeoutMs?: number,
+) => Promise<HttpAnswer>;
+
+async function callVenue(
+  venueUrl: string,
+  apiKey: string,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  timeoutMs = ANSWER_MS,
+): Promise<HttpAnswer> {
+  const response = await fetch(`${venueUrl}${path}`, {
+    method,
+    headers: {
+      'x-api-key': apiKey,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text,
+    json: text.startsWith('{') || text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined,
+  };
+}
+
+async function ok<T>(schema: z.ZodType<T>, answer: Promise<HttpAnswer>): Promise<T> {
+  const { status, text, json } = await answer;
+  if (status !== 200) throw new Error(`The venue answered ${status}: ${text.slice(0, 400)}`);
+  return schema.parse(json);
 }

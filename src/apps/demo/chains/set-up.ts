@@ -2,6 +2,7 @@
 
 import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../../domain/amount.ts';
+import type { TokenInfo } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { deployDex } from '../../../adapters/dex/deploy-dex.ts';
@@ -20,7 +21,7 @@ import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from '../state.ts';
 
 const CALL_GAS = 200_000;
-/** In which the operator of the LP that `lp init` sets up may spend half of its inventory. */
+/** Window in which the operator of the LP that `lp init` sets up may spend half of its inventory. */
 const LIMIT_WINDOW_SECONDS = 3_600;
 /** A bond covers the share of any trade that the inventory can fill: twice half a per cent of it. */
 const INVENTORY_PER_BOND = 100n;
@@ -32,6 +33,9 @@ interface Call {
   to: Address;
   data: Hex;
 }
+
+type DemoChain = DemoState['config']['chains'][number];
+type ChainToken = Pick<TokenInfo, 'symbol' | 'address' | 'decimals'>;
 
 export async function setUpChain(
   state: DemoState,
@@ -81,18 +85,7 @@ export async function setUpChain(
         aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }],
       })
     : [];
-  const listed = chain.pools.map(({ tokens: symbols, fee, amounts }) => {
-    const [first, second] = symbols.map((symbol) => tokens.find((token) => token.symbol === symbol));
-    if (!first || !second)
-      throw new Error(
-        `The demo has a pool of ${symbols.join(' and ')}, which are not both among its tokens.`,
-      );
-    return {
-      tokens: [first.address, second.address] as [Address, Address],
-      fee,
-      amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const,
-    };
-  });
+  const listed = poolsOf(chain, tokens);
   const uniswap = await deployDex({ ...on, escrow, pools: listed });
   const dex = {
     constantProduct: uniswap.constantProduct,
@@ -160,22 +153,7 @@ export async function setUpChain(
     }
     minted[symbol] = total.toString();
   }
-  for (const { owner, operator } of state.lps)
-    deposits.push(
-      { from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) },
-      { from: owner.address, to: quoteBond, data: setBondTermsCall(BOND_TERMS) },
-    );
-  for (const { owner, operator } of [state.partner, state.bridge])
-    deposits.push({ from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) });
-  const { owner, operator } = state.spareLp;
-  for (const { symbol, address: token, decimals } of tokens) {
-    const half = parseUnits(config.spareLp.inventory[chain.slug]?.[symbol] ?? '0', decimals) / 2n;
-    deposits.push({
-      from: owner.address,
-      to: escrow,
-      data: limitOperatorCall(operator.address, token, half, LIMIT_WINDOW_SECONDS),
-    });
-  }
+  deposits.push(...operatorCalls(state, { chain, tokens, escrow, quoteBond }));
   await execute(rpcUrl, mints);
   await execute(rpcUrl, deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
@@ -197,6 +175,53 @@ export async function setUpChain(
     dex,
     ...(issuers && { issuers: issuers.state }),
   };
+}
+
+/** The pools of a chain, with the addresses of their tokens and amounts in base units. */
+function poolsOf(chain: DemoChain, tokens: readonly ChainToken[]) {
+  return chain.pools.map(({ tokens: symbols, fee, amounts }) => {
+    const [first, second] = symbols.map((symbol) => tokens.find((token) => token.symbol === symbol));
+    if (!first || !second)
+      throw new Error(
+        `The demo has a pool of ${symbols.join(' and ')}, which are not both among its tokens.`,
+      );
+    return {
+      tokens: [first.address, second.address] as [Address, Address],
+      fee,
+      amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const,
+    };
+  });
+}
+
+/** Allows the operators of all makers, and says what the bonds of the LPs cover. */
+function operatorCalls(
+  state: DemoState,
+  {
+    chain,
+    tokens,
+    escrow,
+    quoteBond,
+  }: { chain: DemoChain; tokens: readonly ChainToken[]; escrow: Address; quoteBond: Address },
+): Call[] {
+  const { config } = state;
+  const calls: Call[] = [];
+  for (const { owner, operator } of state.lps)
+    calls.push(
+      { from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) },
+      { from: owner.address, to: quoteBond, data: setBondTermsCall(BOND_TERMS) },
+    );
+  for (const { owner, operator } of [state.partner, state.bridge])
+    calls.push({ from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) });
+  const { owner, operator } = state.spareLp;
+  for (const { symbol, address: token, decimals } of tokens) {
+    const half = parseUnits(config.spareLp.inventory[chain.slug]?.[symbol] ?? '0', decimals) / 2n;
+    calls.push({
+      from: owner.address,
+      to: escrow,
+      data: limitOperatorCall(operator.address, token, half, LIMIT_WINDOW_SECONDS),
+    });
+  }
+  return calls;
 }
 
 async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
