@@ -126,7 +126,7 @@ async function payInto(
   amount: bigint,
   data: Hex,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender } = ground;
+  const { port, chain, sender } = ground;
   const what = `${verb} ${formatTokens(amount, token)}`;
   if (amount <= 0n) sender.refuse(`The amount to ${verb.split(' ')[0]} must be above zero.`);
   const balance = await port.tokenBalance(sender.from, token.address);
