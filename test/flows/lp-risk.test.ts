@@ -37,10 +37,7 @@ let postgres: TestPostgres;
 let serial = 0;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([
-    startDevnet([41061]),
-    startTestPostgres(),
-  ]);
+  [devnet, postgres] = await Promise.all([startDevnet([41061]), startTestPostgres()]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
   await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
