@@ -8,7 +8,7 @@ import type { Database } from '../src/adapters/postgres/pool.ts';
 import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import type { StandardOrder } from '../src/domain/order.ts';
-import { type Books, createFolder, NO_PROFIT, type Pass } from '../src/lp/accounting/fold.ts';
+import { type Books, createFolder, NO_PROFIT, type Pass } from '../src/lp/accounting/fold/fold.ts';
 import { createAccountingLedger, type Exchange, type FactPlace, idOf } from '../src/lp/accounting/ledger.ts';
 import { positionViewOf } from '../src/lp/accounting/pnl.ts';
 import type { Routes } from '../src/lp/routes/route.ts';

@@ -26,7 +26,7 @@ import type { OpenAward } from '../settlement/awards.ts';
 import type { Explanation } from '../quote-log/explain.ts';
 import { createRecentQuotes } from '../quote-log/recent-quotes.ts';
 import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
-import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold.ts';
+import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold/fold.ts';
 import {
   createChainReader,
   gasKey,

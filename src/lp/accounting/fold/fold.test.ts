@@ -1,13 +1,13 @@
 /** Facts in whatever order they come: positions, profit and losses counted once. */
 
 import { beforeEach, expect, test } from 'vitest';
-import type { StandardOrder } from '../../domain/order.ts';
-import type { TradeRecord } from '../../ports/stores/accounting-store.ts';
-import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
+import type { StandardOrder } from '../../../domain/order.ts';
+import type { TradeRecord } from '../../../ports/stores/accounting-store.ts';
+import { createAccountingLedger, type Exchange, idOf, type FactPlace } from '../ledger.ts';
 import { type Books, createFolder, NO_PROFIT, type Note, type Pass } from './fold.ts';
-import type { Reading } from './chain-reader.ts';
-import { positionViewOf } from './pnl.ts';
-import type { Routes } from '../routes/route.ts';
+import type { Reading } from '../chain-reader.ts';
+import { positionViewOf } from '../pnl.ts';
+import type { Routes } from '../../routes/route.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;

@@ -3,12 +3,12 @@
  * all.
  */
 
-import { assetId } from '../../domain/asset.ts';
-import { corridorOf } from '../../domain/corridor.ts';
-import type { Bytes32 } from '../../domain/hex.ts';
-import type { StandardOrder } from '../../domain/order.ts';
-import type { Money } from '../../inventory/event.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { assetId } from '../../../domain/asset.ts';
+import { corridorOf } from '../../../domain/corridor.ts';
+import type { Bytes32 } from '../../../domain/hex.ts';
+import type { StandardOrder } from '../../../domain/order.ts';
+import type { Money } from '../../../inventory/event.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type {
   BookedTransfer,
   GasCursor,
@@ -20,13 +20,13 @@ import type {
   StoredExplanation,
   TradeRecord,
   TradeStage,
-} from '../../ports/stores/accounting-store.ts';
-import type { StoredTransfer } from '../../ports/stores/transfers.ts';
-import type { Rational } from '../../pricing/rational.ts';
-import { explainQuote } from '../quote-log/explain.ts';
-import { type Exchange, idOf, type AccountingLedger, type FactPlace, type NativeMoney } from './ledger.ts';
-import { gasKey, type OpeningBalances, type ChainReader, type Reading } from './chain-reader.ts';
-import type { QuoteRecord, ChainSighting } from '../quote-log/quote-events.ts';
+} from '../../../ports/stores/accounting-store.ts';
+import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
+import type { Rational } from '../../../pricing/rational.ts';
+import { explainQuote } from '../../quote-log/explain.ts';
+import { type Exchange, idOf, type AccountingLedger, type FactPlace, type NativeMoney } from '../ledger.ts';
+import { gasKey, type OpeningBalances, type ChainReader, type Reading } from '../chain-reader.ts';
+import type { QuoteRecord, ChainSighting } from '../../quote-log/quote-events.ts';
 import {
   attoOf,
   emptyPosition,
@@ -35,16 +35,16 @@ import {
   applyOwnerMove,
   valueOf,
   valueUnpriced,
-} from './pnl.ts';
-import type { Routes } from '../routes/route.ts';
+} from '../pnl.ts';
+import type { Routes } from '../../routes/route.ts';
 import {
   begunTransfer,
   departedTransfer,
   endedTransfer,
   inUnitsOf,
   withTransferGas,
-} from './transfers/booked.ts';
-import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
+} from '../transfers/booked.ts';
+import { MARKOUT_HORIZONS, type Horizon } from '../taker-costs.ts';
 
 export type Note =
   | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
