@@ -26,7 +26,10 @@ import type { OpenAward } from '../settlement/awards.ts';
 import type { Explanation } from '../quote-log/explain.ts';
 import { createRecentQuotes } from '../quote-log/recent-quotes.ts';
 import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
-import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold/fold.ts';
+import { type Books, forget, type ProfitSums } from './fold/books.ts';
+import { createFolder } from './fold/fold.ts';
+import { explanationOf } from './fold/fold-notes.ts';
+import type { Note } from './fold/folding.ts';
 import {
   createChainReader,
   gasKey,

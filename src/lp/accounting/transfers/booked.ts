@@ -6,14 +6,14 @@ import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { Rational } from '../../../pricing/rational.ts';
 import { usdMicrosOf } from '../pnl.ts';
 
-interface Tokens {
+export interface TransferTokens {
   amount: bigint;
   decimals: number;
   /** USD of a whole token; undefined: unknown, and the figure stays 0. */
   price: Rational | undefined;
 }
 
-const worth = ({ amount, decimals, price }: Tokens): bigint =>
+const worth = ({ amount, decimals, price }: TransferTokens): bigint =>
   price === undefined ? 0n : usdMicrosOf(amount, decimals, price);
 
 export function begunTransfer(
@@ -30,7 +30,7 @@ export function begunTransfer(
   };
 }
 
-export function departedTransfer(of: BookedTransfer, left: Tokens, atMs: number): BookedTransfer {
+export function departedTransfer(of: BookedTransfer, left: TransferTokens, atMs: number): BookedTransfer {
   // The other chain may have been read first.
   const stage = of.stage === 'begun' ? 'departed' : of.stage;
   return { ...of, stage, departed: left.amount, departedAtMs: atMs, movedMicros: worth(left) };

@@ -10,7 +10,8 @@ import type { Balance, BookedTransfer, PositionRow } from '../../../ports/stores
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { Routes } from '../../routes/route.ts';
 import type { Reading } from '../chain-reader.ts';
-import { type Books, createFolder, NO_PROFIT } from '../fold/fold.ts';
+import { type Books, NO_PROFIT } from '../fold/books.ts';
+import { createFolder } from '../fold/fold.ts';
 import { createAccountingLedger, type FactPlace, idOf } from '../ledger.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
