@@ -21,7 +21,10 @@ export type Watched = Pick<
 
 /** A mark taken later than this after it was due is flagged and teaches nothing. */
 const ON_TIME_MS = 1_000;
-/** Most pending marks. Beyond it `run` takes the oldest before they are due, and flags them as late. */
+/**
+ * Most pending marks. Beyond it `run` takes marks before they are due and flags them as late: first those of
+ * the shortest horizon, in each horizon those that are due next.
+ */
 const MOST = 30_000;
 
 /**
@@ -30,7 +33,15 @@ const MOST = 30_000;
 export const markoutBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
   ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
-export function createMarkouts({ clock, mid, marked }: MarkoutDeps) {
+export interface Markouts {
+  /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
+  watch(trade: Watched, have?: Readonly<Record<string, Mark>>): void;
+  /** Marks that are still to be taken. */
+  readonly waiting: number;
+  stop(): void;
+}
+
+export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
   /** One queue per horizon, each in order of due times because trades arrive in order of acceptance. */
   const queues = MARKOUT_HORIZONS.map((horizon) => ({
     horizon,
@@ -81,8 +92,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps) {
   }
 
   return {
-    /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
-    watch(trade: Watched, have: Readonly<Record<string, Mark>> = {}) {
+    watch(trade, have = {}) {
       for (const queue of queues) {
         if (have[queue.horizon] !== undefined) continue;
         queue.due.push({ trade, dueMs: trade.acceptedAtMs + queue.horizon * 1_000 });

@@ -5,7 +5,7 @@ import type { Decline } from '../../domain/decline.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { Route } from '../routes/route.ts';
-import { type DeclineRecord, explainDecline, explainQuote } from './explain.ts';
+import { type DeclineRecord, explainDecline, explainQuote, type Explanation } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
 export interface RecentAnswers {
@@ -15,37 +15,47 @@ export interface RecentAnswers {
   declines: readonly DeclineRecord[];
 }
 
-export function createRecentQuotes({ keep }: { keep: number }) {
+export interface RecentQuotes {
+  quoted(record: QuoteRecord): void;
+  declined(
+    rfq: Rfq,
+    route: Route | undefined,
+    decline: Decline,
+    atMs: number,
+    inputs?: PriceInputs | undefined,
+  ): void;
+  accepted(orderId: string): void;
+  quote(orderId: string): QuoteRecord | undefined;
+  since(sinceMs: number): RecentAnswers;
+  /** Explains the answers that have this order id, quote id or request id. */
+  explain(id: string): Explanation[];
+}
+
+export function createRecentQuotes({ keep }: { keep: number }): RecentQuotes {
   const quotes = new LRUCache<string, QuoteRecord>({ max: keep });
   const accepted = new LRUCache<string, true>({ max: keep });
   const declines = new LRUCache<number, DeclineRecord>({ max: keep });
   let declineCount = 0;
 
   return {
-    quoted(record: QuoteRecord) {
+    quoted(record) {
       quotes.set(record.orderId, record);
     },
     // A request itself is large; an explanation needs only these parts of it.
-    declined(
-      { rfqId, taker, side, amount, input, output }: Rfq,
-      route: Route | undefined,
-      decline: Decline,
-      atMs: number,
-      inputs?: PriceInputs,
-    ) {
+    declined({ rfqId, taker, side, amount, input, output }, route, decline, atMs, inputs) {
       const rfq = { rfqId, taker, side, amount, input, output };
       declines.set(declineCount++, { rfq, route, decline, atMs, inputs });
     },
-    accepted(orderId: string) {
+    accepted(orderId) {
       accepted.set(orderId, true);
     },
-    quote: (orderId: string) => quotes.peek(orderId),
-    since: (sinceMs: number): RecentAnswers => ({
+    quote: (orderId) => quotes.peek(orderId),
+    since: (sinceMs) => ({
       quotes: [...quotes.values()].filter(({ atMs }) => atMs >= sinceMs),
       accepted,
       declines: [...declines.values()].filter(({ atMs }) => atMs >= sinceMs),
     }),
-    explain: (id: string) => [
+    explain: (id) => [
       ...[...quotes.values()]
         .filter(({ orderId, quoteId, rfqId }) => orderId === id || quoteId === id || rfqId === id)
         .map(explainQuote),
