@@ -95,12 +95,33 @@ export const isLimited = (bucket: Bucket): boolean =>
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 
-/**
- * The bucket for operators and metrics, in base units. `room`: the most that claims may come to. `free`:
- * available to new quotes. `shortfall`: claims beyond the balance. `drift`: chain balance less ledger balance
- * if that froze the bucket.
- */
-export function amountsOf(bucket: Bucket) {
+/** A copy of a bucket for operators and metrics, in base units. */
+export interface BucketView {
+  chainId: number;
+  token: Address;
+  asset: string;
+  decimals: number;
+  /** The balance that the chain should show. */
+  onchain: bigint;
+  pendingOut: bigint;
+  committed: bigint;
+  held: bigint;
+  receivable: bigint;
+  overdue: bigint;
+  buffer: bigint;
+  withdrawing: bigint;
+  operatorLimit: OperatorLimit | null;
+  /** The most that claims may come to. */
+  room: bigint;
+  /** What new quotes may take. */
+  free: bigint;
+  /** Claims beyond the balance. */
+  shortfall: bigint;
+  /** Chain balance less ledger balance if that froze the bucket; otherwise null. */
+  drift: bigint | null;
+}
+
+export function amountsOf(bucket: Bucket): BucketView {
   const {
     chainId,
     token,

@@ -15,8 +15,6 @@ export type HoldCounters = readonly Outstanding[];
  */
 export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 
-export type Counters = ReturnType<typeof createCounters>;
-
 interface Counter extends Outstanding {
   /** Remembered holds that refer to this counter; only counted for takers. */
   holds: number;
@@ -34,7 +32,16 @@ const SIDES = ['buy', 'sell'] as const;
 const zero = (): Counter => ({ count: 0, notional: 0n, gapLoss: 0n, holds: 0 });
 const bothSides = (): BySide => ({ buy: zero(), sell: zero() });
 
-export function createCounters() {
+export interface Counters {
+  /** The six counters of a request in the order of `SCOPES`. `asset`: the one we would buy or sell. */
+  of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): HoldCounters;
+  /** Keeps the counters of a hold's taker until `release`. */
+  retain(request: Pick<HoldRequest, 'taker' | 'pair'>, counters: HoldCounters): void;
+  release(request: Pick<HoldRequest, 'taker' | 'pair'>): void;
+  visit(visitor: CounterVisitor): void;
+}
+
+export function createCounters(): Counters {
   const total = zero();
   const takers = new Map<string, Counter>();
   const pairs = new Map<string, PairCounters>();
@@ -53,7 +60,7 @@ export function createCounters() {
   }
 
   return {
-    of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string) {
+    of(request, asset) {
       const pair = pairOf(request.pair);
       return [
         total,
@@ -64,15 +71,15 @@ export function createCounters() {
         assetOf(asset)[request.side],
       ];
     },
-    retain({ taker, pair }: Pick<HoldRequest, 'taker' | 'pair'>, [, ofTaker, ofTakerPair]: HoldCounters) {
+    retain({ taker, pair }, [, ofTaker, ofTakerPair]) {
       retainIn(takers, taker, ofTaker as Counter);
       retainIn(pairOf(pair).takers, taker, ofTakerPair as Counter);
     },
-    release({ taker, pair }: Pick<HoldRequest, 'taker' | 'pair'>) {
+    release({ taker, pair }) {
       releaseIn(takers, taker);
       releaseIn(pairOf(pair).takers, taker);
     },
-    visit(visitor: CounterVisitor) {
+    visit(visitor) {
       const show: CounterVisitor = (scope, counter, of, pair) => {
         if (counter.count > 0) visitor(scope, counter, of, pair);
       };

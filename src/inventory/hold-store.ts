@@ -14,10 +14,29 @@ import {
 } from './hold-state.ts';
 import { addToBooks, isNonceUsed, liveIn, takeOffBooks } from './nonce-group.ts';
 
+export interface HoldStore {
+  /** Live quotes: held, not accepted, not ended. */
+  readonly live: number;
+  /** Counts the changes of all holds. */
+  readonly changes: number;
+  /** Holds that are accepted or filled, and not final. */
+  readonly open: ReadonlySet<Hold>;
+  get(orderId: string): Hold | undefined;
+  all(): IterableIterator<Hold>;
+  group(id: string): NonceGroup | undefined;
+  /** `forgetAt`: for a hold from a snapshot; 0 while it is still needed. */
+  insert(hold: Hold, forgetAt?: UnixSeconds): void;
+  change(hold: Hold, facts: Facts): void;
+  /** Ends a hold whose time is over. Returns whether it was a live quote. */
+  expire(hold: Hold, now: UnixSeconds): boolean;
+  /** Removes a hold that has been done for long enough. */
+  forget(hold: Hold, now: UnixSeconds): void;
+}
+
 export function createHoldStore(
   counters: Counters,
   { endedSeconds, filledSeconds }: { endedSeconds: number; filledSeconds: number },
-) {
+): HoldStore {
   const holds = new Map<string, Hold>();
   const groups = new Map<string, NonceGroup>();
   const open = new Set<Hold>();
@@ -77,11 +96,11 @@ export function createHoldStore(
     get changes() {
       return changes;
     },
-    open: open as ReadonlySet<Hold>,
-    get: (orderId: string) => holds.get(orderId),
+    open,
+    get: (orderId) => holds.get(orderId),
     all: () => holds.values(),
-    group: (id: string) => groups.get(id),
-    insert(hold: Hold, forgetAt: UnixSeconds = 0): void {
+    group: (id) => groups.get(id),
+    insert(hold, forgetAt = 0) {
       changes += 1;
       const { group, request, clock } = hold;
       holds.set(request.orderId, hold);
@@ -102,13 +121,13 @@ export function createHoldStore(
       add(group);
     },
     change,
-    expire(hold: Hold, now: UnixSeconds): boolean {
+    expire(hold, now) {
       if (hold.state !== 'held' || endOf(hold) > now) return false;
       const counted = !isNonceUsed(hold.group);
       change(hold, withExpired(hold.facts));
       return counted;
     },
-    forget(hold: Hold, now: UnixSeconds): void {
+    forget(hold, now) {
       const { group, request } = hold;
       if (hold.forgetAt === 0 || hold.forgetAt > now || holds.get(request.orderId) !== hold) return;
       changes += 1;

@@ -14,7 +14,15 @@ export type MoneyEvent = Extract<
 
 type SavedMoney = Pick<SavedBooks, 'deposits' | 'withdrawals'>;
 
-export function createMoneyBook() {
+export interface MoneyBook {
+  /** Applies an event to its bucket, unless the book has it. */
+  apply(event: MoneyEvent, bucket: Bucket): Applied;
+  saved(): SavedMoney;
+  /** `bucketOf` throws for a bucket that is not configured. */
+  load(saved: SavedMoney, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void;
+}
+
+export function createMoneyBook(): MoneyBook {
   const deposits = new Set<string>();
   const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
 
@@ -49,20 +57,19 @@ export function createMoneyBook() {
   }
 
   return {
-    apply(event: MoneyEvent, bucket: Bucket): Applied {
+    apply(event, bucket) {
       if (event.type === 'deposited') return deposit(bucket, event.id, event.amount);
       if (event.type === 'reconciled') return reconcile(bucket, event.amount);
       return withdraw(bucket, event);
     },
-    saved: (): SavedMoney => ({
+    saved: () => ({
       deposits: [...deposits],
       withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [
         id,
         { chainId: bucket.chainId, token: bucket.token, requested, ended },
       ]),
     }),
-    /** `bucketOf` throws for a bucket that is not configured. */
-    load(saved: SavedMoney, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void {
+    load(saved, bucketOf) {
       for (const id of saved.deposits) deposits.add(id);
       for (const [id, { chainId, token, requested, ended }] of saved.withdrawals) {
         const bucket = bucketOf({ chainId, token });

@@ -3,7 +3,7 @@
 import type { Decline } from '../domain/decline.ts';
 import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import type { amountsOf, Bucket, BucketConfig, OperatorLimit } from './bucket.ts';
+import type { Bucket, BucketConfig, BucketView, OperatorLimit } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
 import type { Limits, FullestCap } from './limits.ts';
@@ -23,14 +23,12 @@ export interface LedgerOptions {
   onEvent?: (event: LedgerEvent) => void;
 }
 
-export type BucketView = ReturnType<typeof amountsOf>;
-
 interface QuoteView {
   request: HoldRequest;
   state: HoldState;
 }
 
-export type { BucketConfig };
+export type { BucketConfig, BucketView };
 
 /** `critical`: impossible while every part is correct and up to date; log it as critical and page. */
 export type Applied =
