@@ -15,11 +15,17 @@ export function bandQ(position: bigint, { target, soft }: Pick<Band, 'target' | 
   return soft <= 0n ? 0 : Number(((position - target) * 1_000_000n) / soft) / 1e6;
 }
 
-/** What may come in and go out before the hard band is left; 0n beyond its edge, undefined without one. */
+/** What may come in and go out before the hard band is left. */
+export interface BandRoom {
+  in: bigint;
+  out: bigint;
+}
+
+/** 0n beyond the edge of the hard band; undefined without one. */
 export function bandRoom(
   position: bigint,
   { target, hard }: Pick<Band, 'target' | 'hard'>,
-): { in: bigint; out: bigint } | undefined {
+): BandRoom | undefined {
   if (hard === undefined) return undefined;
   const [up, down] = [target + hard - position, position - target + hard];
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
@@ -39,7 +45,7 @@ export function chainBandOf(
   { available, total }: { available: bigint; total: bigint },
   { share, softShare, hardShare }: ChainShare,
   shares: bigint,
-): { target: bigint; q: number; room: ReturnType<typeof bandRoom> } {
+): { target: bigint; q: number; room: BandRoom | undefined } {
   const target = fairShare(total, share, shares);
   return {
     target,
