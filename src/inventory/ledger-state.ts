@@ -19,7 +19,7 @@ import type { LedgerOptions } from './views.ts';
  * Part of the event log: a replay must end the same holds at the same event.
  */
 export const MOST_AT_ONCE = 50;
-export const NOTHING: readonly never[] = [];
+export const NO_HOLDS: readonly never[] = [];
 
 /** An asset over all its chains. */
 interface AssetBuckets {
@@ -78,12 +78,12 @@ export function createLedgerState({
   };
 }
 
-export const bucketOf = (state: LedgerState, chainId: number, token: Address): Bucket | undefined =>
+export const findBucket = (state: LedgerState, chainId: number, token: Address): Bucket | undefined =>
   state.chains.get(chainId)?.get(token);
 
 /** Throws `InvariantError` when no such bucket is configured. */
 export const requiredBucket = (state: LedgerState, chainId: number, token: Address): Bucket =>
-  bucketOf(state, chainId, token) ?? missingBucket({ chainId, token });
+  findBucket(state, chainId, token) ?? missingBucket({ chainId, token });
 
 export function missingBucket({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
   throw new InvariantError('The ledger has no such bucket. Keep every token configured that it ever held.', {
@@ -115,8 +115,8 @@ export function createHold(
   clock: ChainClock,
   facts: Facts,
 ): Hold | undefined {
-  const out = bucketOf(state, request.chainId, request.token);
-  const into = bucketOf(state, request.input.chainId, request.input.token);
+  const out = findBucket(state, request.chainId, request.token);
+  const into = findBucket(state, request.input.chainId, request.input.token);
   if (out === undefined || into === undefined) return undefined;
   // The input is what we buy, the output what we sell.
   const { asset } = request.side === 'buy' ? into : out;
@@ -128,7 +128,7 @@ export function createHold(
     in: into,
     clock,
     counters: state.counters.of(request, asset),
-    group: state.holds.group(request.group) ?? { id: request.group, holds: NOTHING },
+    group: state.holds.group(request.group) ?? { id: request.group, holds: NO_HOLDS },
     forgetAt: 0,
   };
 }

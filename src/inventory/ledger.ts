@@ -15,7 +15,7 @@ import type { ChainClock, Hold } from './hold.ts';
 import { type Facts, hasEnded, type HoldState, NO_FACTS, sameRequest, withReleased } from './hold-state.ts';
 import {
   advanceClock,
-  bucketOf,
+  findBucket,
   changesOf,
   clockFor,
   clockOf,
@@ -25,7 +25,7 @@ import {
   type LedgerState,
   missingBucket,
   MOST_AT_ONCE,
-  NOTHING,
+  NO_HOLDS,
   requiredBucket,
 } from './ledger-state.ts';
 import { fullestCap } from './limits.ts';
@@ -73,10 +73,10 @@ export function createLedger(options: LedgerOptions): Ledger {
       return free > 0n ? free : 0n;
     },
     bucket(chainId, token) {
-      const bucket = bucketOf(state, chainId, token);
+      const bucket = findBucket(state, chainId, token);
       return bucket === undefined ? undefined : amountsOf(bucket);
     },
-    bucketsOf: (asset) => assets.get(asset)?.buckets ?? NOTHING,
+    bucketsOf: (asset) => assets.get(asset)?.buckets ?? NO_HOLDS,
     buckets: (asset) =>
       (asset === undefined ? everyBucket(state) : (assets.get(asset)?.buckets ?? [])).map(amountsOf),
     quote(orderId) {
@@ -85,7 +85,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     isReorganised: (orderId, id) => holds.get(orderId)?.facts.reorged.includes(id) === true,
     ordersOfNonce: (group) =>
-      (holds.group(group)?.holds ?? NOTHING)
+      (holds.group(group)?.holds ?? NO_HOLDS)
         .filter((each) => !hasEnded(each.state))
         .map(({ request }) => request.orderId),
     unfinalFills: (chainId) => unfinalFills(state, chainId),
@@ -210,7 +210,7 @@ function applyMoney(state: LedgerState, event: MoneyEvent): Applied {
     throw new InvariantError('An amount is never negative.', {
       facts: { type: event.type, amount: event.amount },
     });
-  const bucket = bucketOf(state, event.chainId, event.token);
+  const bucket = findBucket(state, event.chainId, event.token);
   if (bucket === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
   state.moneyChanges += 1;
   return state.moneyBook.apply(event, bucket);
@@ -327,7 +327,7 @@ function loadHolds(state: LedgerState, stored: readonly StoredHold[]): void {
     const loaded = createHold(state, request, clockFor(state, request), facts);
     if (loaded === undefined)
       return missingBucket(
-        bucketOf(state, request.chainId, request.token) === undefined ? request : request.input,
+        findBucket(state, request.chainId, request.token) === undefined ? request : request.input,
       );
     state.holds.insert(loaded, forgetAt);
   }

@@ -29,9 +29,9 @@ import {
 } from './books/bookkeeper.ts';
 import { explainAccepted, heldBooks, runBooksPass } from './books/books-pass.ts';
 import { behindOf, compareWhenDue, reconcileGas, reconcileTokens } from './books/comparison.ts';
-import { positionsOf, type Profit, profitOf, type Totals, totalsOf } from './books/profit.ts';
+import { bookedPositions, type Profit, profitOf, type Totals, totalsOf } from './books/profit.ts';
 import {
-  balancesOf,
+  bookedBalances,
   entriesOf,
   type ShownBalance,
   type ShownEntry,
@@ -134,10 +134,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       adjustBooks(keeper, { chain, token, amount, operator }),
     behind: () => behindOf(keeper),
     entries: (orderId) => entriesOf(keeper, orderId),
-    balances: () => balancesOf(keeper),
+    balances: () => bookedBalances(keeper),
     statement: (of, page) => statementOf(keeper, of, page),
-    totals: () => keeper.books && totalsOf(keeper.books.sums, positionsOf(keeper)),
-    positions: () => positionsOf(keeper),
+    totals: () => keeper.books && totalsOf(keeper.books.sums, bookedPositions(keeper)),
+    positions: () => bookedPositions(keeper),
     lag: () => lagOf(keeper),
   };
 }

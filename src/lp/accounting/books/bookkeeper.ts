@@ -123,5 +123,5 @@ export function note({ deps, notes, resting }: Bookkeeper, made: Note): void {
   notes.push(made);
 }
 
-export const slugOf = ({ reader }: Bookkeeper, chainId: number): string =>
+export const chainSlug = ({ reader }: Bookkeeper, chainId: number): string =>
   reader.described.get(chainId)?.slug ?? String(chainId);

@@ -9,7 +9,7 @@ import { gasKey, type OpeningBalances, type Reading } from '../chain-reader.ts';
 import { type Books, forget, type ProfitSums } from '../fold/books.ts';
 import type { Note } from '../fold/folding.ts';
 import { createAccountingLedger, type Exchange, idOf } from '../ledger.ts';
-import { type Bookkeeper, slugOf } from './bookkeeper.ts';
+import { type Bookkeeper, chainSlug } from './bookkeeper.ts';
 
 const NOTES_AT_ONCE = 200;
 const PRICE_PATIENCE_MS = 30_000;
@@ -52,7 +52,7 @@ async function load(keeper: Bookkeeper, owner: number): Promise<Books> {
     positions: new Map(opening.positions.map((row) => [row.asset, row])),
     trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
     opened: new Set(ids),
-    sums: sumsOf(all),
+    sums: storedSums(all),
   };
 }
 
@@ -130,7 +130,7 @@ async function readChains(
       if (reading !== undefined) readings.push(reading);
     } catch (error) {
       deps.log.warn(
-        { chain: slugOf(keeper, chainId), error },
+        { chain: chainSlug(keeper, chainId), error },
         'a chain could not be read for the books; the next pass tries again',
       );
     }
@@ -184,7 +184,7 @@ async function olderTrades(
   return new Map(found.flatMap((trade) => (trade === undefined ? [] : [[trade.orderId, trade]])));
 }
 
-export const sumsOf = ({
+export const storedSums = ({
   all: { grossMicros, feesMicros, gasMicros, lostMicros, markMicros },
   transfers,
 }: Pick<StoredProfit, 'all' | 'transfers'>): ProfitSums => ({

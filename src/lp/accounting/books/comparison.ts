@@ -4,7 +4,7 @@ import { formatTokens } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import { idOf } from '../ledger.ts';
-import { type Bookkeeper, type Reconciled, type ReconciledGas, slugOf } from './bookkeeper.ts';
+import { type Bookkeeper, type Reconciled, type ReconciledGas, chainSlug } from './bookkeeper.ts';
 
 export const NATIVE_DECIMALS = 18;
 
@@ -70,7 +70,7 @@ export async function reconcileTokens(keeper: Bookkeeper): Promise<Reconciled[]>
       const chainSays =
         (await deps.chains.get(chainId)?.ledgerBalance(options.account, token, block)) ?? null;
       return {
-        chain: slugOf(keeper, chainId),
+        chain: chainSlug(keeper, chainId),
         token: reader.infoOf({ chainId, token })?.symbol ?? token,
         address: token,
         decimals: reader.infoOf({ chainId, token })?.decimals ?? null,
@@ -123,5 +123,5 @@ export function behindOf(keeper: Bookkeeper): string | undefined {
   if (first === undefined) return 'comparing the accounting ledger with the chains';
   const [chainId, block] = first;
   const blocks = block - (keeper.books?.cursors.get(chainId)?.block ?? 0n);
-  return `${slugOf(keeper, chainId)}: the accounting ledger has ${blocks} blocks to read before anything is signed`;
+  return `${chainSlug(keeper, chainId)}: the accounting ledger has ${blocks} blocks to read before anything is signed`;
 }

@@ -10,7 +10,7 @@ import type { ProfitSums } from '../fold/books.ts';
 import { type PositionView, positionViewOf } from '../pnl.ts';
 import { showTrade, type ShownProfitRow } from '../trade-view.ts';
 import type { Bookkeeper } from './bookkeeper.ts';
-import { sumsOf } from './books-pass.ts';
+import { storedSums } from './books-pass.ts';
 
 export interface Totals extends ProfitSums {
   realised: bigint;
@@ -74,7 +74,7 @@ export async function profitOf(
     ...row,
     ...(trade && { trade: showTrade(trade, reader.infoOf) }),
   }));
-  const totals = totalsOf(sumsOf(stored), positions);
+  const totals = totalsOf(storedSums(stored), positions);
   return { ...window, by, rows: shown, totals, transfers, positions, timedFromMs };
 }
 
@@ -100,5 +100,5 @@ export function totalsOf(
 }
 
 /** Positions at the prices of now; none while the books are not loaded. */
-export const positionsOf = ({ books, deps }: Bookkeeper): PositionView[] =>
+export const bookedPositions = ({ books, deps }: Bookkeeper): PositionView[] =>
   [...(books?.positions.values() ?? [])].map((row) => positionViewOf(row, deps.usd(row.asset)));

@@ -8,7 +8,7 @@ import type {
   Statement,
   StatementEntry,
 } from '../../../ports/stores/accounting-store.ts';
-import { type Bookkeeper, slugOf } from './bookkeeper.ts';
+import { type Bookkeeper, chainSlug } from './bookkeeper.ts';
 import { NATIVE_DECIMALS } from './comparison.ts';
 
 const STATEMENT_PAGE = 500;
@@ -65,14 +65,14 @@ export async function statementOf(
   };
 }
 
-export const balancesOf = (keeper: Bookkeeper): ShownBalance[] =>
+export const bookedBalances = (keeper: Bookkeeper): ShownBalance[] =>
   (keeper.books?.journal.balances() ?? []).map((balance) => shownBalance(keeper, balance));
 
 function shownBalance(keeper: Bookkeeper, { account, chainId, token, amount }: Balance): ShownBalance {
   const info = token === 'native' ? undefined : keeper.reader.infoOf({ chainId, token });
   return {
     account,
-    chain: slugOf(keeper, chainId),
+    chain: chainSlug(keeper, chainId),
     token: info?.symbol ?? token,
     decimals: token === 'native' ? NATIVE_DECIMALS : (info?.decimals ?? null),
     amount,
@@ -82,7 +82,7 @@ function shownBalance(keeper: Bookkeeper, { account, chainId, token, amount }: B
 function symbolOf(keeper: Bookkeeper, { chainId, token }: Pick<Balance, 'chainId' | 'token'>) {
   const { decimals, token: symbol } = shownBalance(keeper, { account: '', chainId, token, amount: 0n });
   return {
-    chain: slugOf(keeper, chainId),
+    chain: chainSlug(keeper, chainId),
     symbol: symbol === 'native' ? keeper.deps.nativeSymbol(chainId) : symbol,
     decimals,
   };
