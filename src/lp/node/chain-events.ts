@@ -2,7 +2,7 @@
 
 import { formatTokens } from '../../domain/amount.ts';
 import { tokenOrAddress } from '../../domain/chain.ts';
-import type { FollowListener } from '../chain/follow.ts';
+import type { FollowListener } from '../chain/apply-event.ts';
 import type { Spending } from '../chain/spending.ts';
 import { ownSlice } from '../routes/order.ts';
 import type { LpParts } from './wiring.ts';
