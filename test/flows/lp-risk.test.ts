@@ -14,7 +14,7 @@ import { UpstreamError } from '../../src/domain/errors.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { createCommitmentSigner } from '../../src/lp/commitment-signer.ts';
 import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';
-import type { StandbyReason } from '../../src/lp/risk/standby.ts';
+import type { StandbyReason } from '../../src/lp/risk/standby-reason.ts';
 import type { Sequencer } from '../../src/ports/feed.ts';
 import type { LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';

@@ -8,7 +8,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Accounts } from '../accounting/accounts.ts';
 import type { Position } from '../accounting/bands.ts';
 import type { Receivable } from '../accounting/receivables.ts';
-import { STANDBY_KINDS } from '../risk/standby.ts';
+import { STANDBY_KINDS } from '../risk/standby-reason.ts';
 
 interface LpGauges {
   shadow: boolean;

@@ -37,7 +37,7 @@ import type { KilledBy } from '../risk/kill-switch.ts';
 import type { LimitUse } from '../risk/limit-use.ts';
 import type { RiskStatus } from '../risk/risk.ts';
 import type { PauseScope } from '../risk/scoped-pauses.ts';
-import type { PairStatus, StandbyReason } from '../risk/standby.ts';
+import type { PairStatus, StandbyReason } from '../risk/standby-reason.ts';
 
 export type LpNodeDeps = LpNodeParts &
   (

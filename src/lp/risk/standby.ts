@@ -3,10 +3,9 @@
  * once directly: kill switch, shared inventory, stopped pairs.
  */
 
-import { formatTokens, parseUnits } from '../../domain/amount.ts';
+import { formatTokens } from '../../domain/amount.ts';
 import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
-import type { BucketView, Ledger } from '../../inventory/ledger.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
@@ -18,76 +17,18 @@ import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { Proving } from '../settlement/proving.ts';
+import { chainReason, gasText, leastGas } from './chain-reason.ts';
 import type { Risk } from './risk.ts';
 import { pauseNote } from './scoped-pauses.ts';
+import {
+  driftText,
+  type PairStatus,
+  PUBLIC_NOTES,
+  type StandbyReason,
+  withControl,
+} from './standby-reason.ts';
 import type { Route, Routes } from '../routes/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
-
-export const STANDBY_KINDS = [
-  'killed',
-  'risk',
-  'paused',
-  'stopping',
-  'starting',
-  'lost',
-  'quarantine',
-  'lag',
-  'reorg',
-  'clock',
-  'gas',
-  'sender',
-  'signer',
-  'operator',
-  'drift',
-  'price',
-  'store',
-  'shared',
-  'proof',
-  'inventory',
-  'bond',
-  'paused_part',
-] as const;
-type StandbyKind = (typeof STANDBY_KINDS)[number];
-
-/** `note` is for the operator. Takers and venues see only `PUBLIC_NOTES`. */
-export interface StandbyReason {
-  kind: StandbyKind;
-  note: string;
-  control?: Control;
-}
-
-/** What the roster may show: no balance, limit, source or remark of ours. */
-const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
-  killed: 'stopped until its operator resumes it',
-  risk: 'a risk control is active',
-  paused: 'by its operator',
-  stopping: 'shuts down',
-  starting: 'not ready yet',
-  lost: 'replaced by another process',
-  quarantine: 'waits for quotes of before a restart to expire',
-  lag: 'a chain is late',
-  reorg: 'a chain was reorganised',
-  clock: 'clocks differ',
-  gas: 'cannot send transactions on a chain',
-  sender: 'cannot send transactions on a chain',
-  signer: 'cannot sign at the moment',
-  operator: 'its signer is not allowed on a chain',
-  drift: 'checks its balances',
-  price: 'no reliable price',
-  store: 'storage is not available',
-  shared: 'storage is not available',
-  proof: 'cannot prove fills on a chain',
-  inventory: 'no inventory',
-  bond: 'its bond is less than a venue demands',
-  paused_part: 'some pairs or chains are paused',
-};
-
-/** Whether any request for this pair could be answered now, and if not, why. */
-export interface PairStatus {
-  pair: string;
-  quoting: boolean;
-  reason: string | null;
-}
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
@@ -115,352 +56,350 @@ interface StandbyDeps {
   booksBehind(): string | undefined;
 }
 
-const CONTROL_OF: Partial<Record<StandbyKind, Control>> = {
-  killed: 'kill_switch',
-  paused: 'kill_switch',
-  lag: 'chain_lag',
-  price: 'stale_mid',
-  drift: 'drift',
-};
+interface StandbyStatus {
+  status: 'active' | 'standby';
+  note: string | null;
+}
 
-/** Three missing blocks, at least this long, because a node may report late. */
-const LATE_BLOCKS = 3;
-const MIN_MAX_HEAD_AGE_MS = 5_000;
+export interface Standby {
+  /** Evaluates every reason; true when the kinds of reasons have changed. */
+  update(): boolean;
+  /** Why this route is not quoted now. Cheap: called for every quote. */
+  refusal(route: Route): Decline | undefined;
+  /** With the notes for the operator. */
+  status(): StandbyStatus;
+  /** For venues and takers. */
+  publicStatus(): StandbyStatus;
+  reasons(): readonly StandbyReason[];
+  pairs(): readonly PairStatus[];
+  /**
+   * Reports a reason (effective immediately), or with undefined its end (from the next `update`). `about`:
+   * what has the reason, such as a chain, when several can have it.
+   */
+  report(kind: ReportedKind, note: string | undefined, about?: string): void;
+  /** The controls behind the reasons, each with its subjects and their notes. */
+  controls(): ReadonlyMap<Control, ReadonlyMap<string, string>>;
+}
+
+interface State {
+  /** Notes by kind, and within a kind by what they are about. */
+  readonly reported: Map<ReportedKind, Map<string, string>>;
+  stoppedChains: Map<number, StandbyReason>;
+  /** Chains on which we cannot send transactions: this stops cross-chain routes only. */
+  chainsWithoutSender: Map<number, StandbyReason>;
+  /** Origins on which a fill could not be proven in time: this stops cross-chain routes only. */
+  unprovenOrigins: Map<number, StandbyReason>;
+  /** The reason that stops every route. */
+  global: StandbyReason | undefined;
+  reasons: readonly StandbyReason[];
+  /** The kinds of reasons at the last `update`. */
+  lastKinds: string;
+  /** The chains of cross-chain routes, kept until a reload replaces the routes. */
+  crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
+  /** On the monotonic clock: since when no pair can be quoted. */
+  unpricedSinceMs: number | undefined;
+  everPriced: boolean;
+  pairs: readonly PairStatus[];
+}
+
 const MAX_NOTE_LENGTH = 200;
 
-export function createStandby({
-  quoting,
-  leases,
-  followers,
-  transactors,
-  risk,
-  clock,
-  sharing,
-  proving,
-  signer,
-  bonds,
-  lead,
-  booksBehind,
-}: StandbyDeps) {
-  /** Notes by kind, and within a kind by what they are about. */
-  const reported = new Map<ReportedKind, Map<string, string>>();
-  let stoppedChains = new Map<number, StandbyReason>();
-  /** Chains on which we cannot send transactions: this stops cross-chain routes only. */
-  let chainsWithoutSender = new Map<number, StandbyReason>();
-  /** Origins on which a fill could not be proven in time: the same. */
-  let unprovenOrigins = new Map<number, StandbyReason>();
-  let global: StandbyReason | undefined = { kind: 'starting', note: 'starting' };
-  let reasons: StandbyReason[] = [global];
-  let lastKinds = '';
-  let crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
-  let unpricedSinceMs: number | undefined;
-  let everPriced = false;
-  let pairs: PairStatus[] = [];
-
-  /** What nobody planned comes first: it must not hide behind a pause. */
-  const killReasons = (): StandbyReason[] =>
-    [...risk.kill.held]
-      .map(([by, note]): StandbyReason => ({
-        kind: by === 'operator' ? 'paused' : 'killed',
-        note,
-        control: 'kill_switch',
-      }))
-      .sort((a, b) => Number(b.kind === 'killed') - Number(a.kind === 'killed'));
-
-  function globalReason(): StandbyReason | undefined {
-    const [stopped] = killReasons();
-    if (stopped !== undefined) return stopped;
-    for (const kind of ['stopping', 'starting', 'operator', 'store'] as const)
-      for (const note of reported.get(kind)?.values() ?? []) return { kind, note };
-    if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
-    const unable = signer?.issue?.();
-    if (unable !== undefined) return { kind: 'signer', note: unable };
-    const sharingTrouble = sharing?.trouble();
-    if (sharingTrouble !== undefined) return sharingTrouble;
-    const [wait] = leases.quarantine();
-    if (wait === undefined) {
-      const behind = booksBehind();
-      return behind === undefined ? undefined : { kind: 'starting', note: behind };
-    }
-    return {
-      kind: 'quarantine',
-      note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,
-    };
-  }
-
-  function senderReason(chainId: number): StandbyReason | undefined {
-    const state = quoting().context.chains.get(chainId);
-    if (state === undefined || signer === undefined) return undefined;
-    const { slug } = state.port.chain;
-    const least = leastGas(state, quoting().config.quoting.gasUnits);
-    if (state.native !== undefined && least !== undefined && state.native < least)
-      return {
-        kind: 'gas',
-        note: `${slug}: the operator has ${gasText(state, state.native)} for gas, and needs ${gasText(state, least)}`,
-      };
-    // Only the leading replica sends.
-    if (!lead.mine())
-      return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
-    // A key service that does not sign is a reason of its own, for the whole LP.
-    return transactors.get(chainId)?.healthy() === true || signer.issue?.() !== undefined
-      ? undefined
-      : { kind: 'sender', note: `${slug}: no healthy sender` };
-  }
-
-  /** Why this route is not quoted now. Cheap: called for every quote. */
-  function refusal(route: Route): Decline | undefined {
-    // Read directly: signing stops the instant the switch is engaged.
-    for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
-    const sharingTrouble = sharing?.trouble();
-    if (sharingTrouble !== undefined) return { declined: 'standby', detail: sharingTrouble.note };
-    const reason =
-      global ??
-      stoppedChains.get(route.origin.id) ??
-      stoppedChains.get(route.dest.id) ??
-      (route.sameChain
-        ? undefined
-        : (chainsWithoutSender.get(route.origin.id) ??
-          chainsWithoutSender.get(route.dest.id) ??
-          unprovenOrigins.get(route.origin.id)));
-    if (reason === undefined) {
-      const short = bonds.shortOn(route);
-      return short === undefined ? risk.stopped(route) : { declined: 'standby', detail: short };
-    }
-    const { control } = withControl(reason);
-    return { declined: 'standby', detail: reason.note, ...(control !== undefined && { control }) };
-  }
-
-  function updateChains(): void {
-    const { context, routes } = quoting();
-    if (crossChain?.routes !== routes) {
-      const crossing = routes.all.filter(({ sameChain }) => !sameChain);
-      crossChain = { routes, chains: new Set(crossing.flatMap(({ origin, dest }) => [origin.id, dest.id])) };
-    }
-    stoppedChains = new Map();
-    chainsWithoutSender = new Map();
-    unprovenOrigins = new Map();
-    for (const chainId of context.chains.keys()) {
-      const readUpTo = followers.get(chainId)?.time() ?? 0;
-      const stopped = chainReason(chainId, context.chains.get(chainId), clock.nowMs(), readUpTo);
-      if (stopped !== undefined) stoppedChains.set(chainId, stopped);
-      if (!crossChain.chains.has(chainId)) continue;
-      const sender = senderReason(chainId);
-      if (sender !== undefined) chainsWithoutSender.set(chainId, sender);
-      const unproven = proving?.healthIssue(chainId);
-      if (unproven !== undefined) unprovenOrigins.set(chainId, { kind: 'proof', note: unproven });
-    }
-  }
-
-  /** Looks at each pair until one of its routes can be quoted. */
-  function updatePairs(): { open: boolean; priceReason: StandbyReason | undefined } {
-    const found = new Map<string, PairStatus>();
-    let open = false;
-    let priceReason: StandbyReason | undefined;
-    for (const route of quoting().routes.all) {
-      const { pairName: pair } = route;
-      if (found.get(pair)?.quoting === true) continue;
-      const closed = closedReason(route);
-      const unpriced = closed === undefined ? (priceReasonOf(route) ?? gasReasonOf(route)) : undefined;
-      open ||= closed === undefined;
-      priceReason ??= unpriced;
-      const reason = closed ?? unpriced?.note;
-      // The first reason that a pair has stays: later routes usually repeat it.
-      if (reason === undefined || !found.has(pair))
-        found.set(pair, { pair, quoting: reason === undefined, reason: reason ?? null });
-    }
-    pairs = [...found.values()];
-    return { open, priceReason };
-  }
-
-  /** Why this route cannot be quoted at any price. */
-  function closedReason(route: Route): string | undefined {
-    const refused = refusal(route);
-    if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
-    const { dest, outputToken } = route;
-    const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
-    if (bucket !== undefined && bucket.drift !== null) return driftText(dest.slug, bucket, bucket.drift);
-    if (!hasInventory(route))
-      return `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
-    const limit = bucket?.operatorLimit ?? null;
-    if (limit === null || limit.left > 0n) return undefined;
-    return limit.most === 0n
-      ? `${outputToken.symbol} on ${dest.slug}: the account lets this operator spend none (firmquote lp operator set --limit)`
-      : `${outputToken.symbol} on ${dest.slug}: the operator has spent its limit of ${formatTokens(limit.most, outputToken)} in this window`;
-  }
-
-  /** What is promised already does not count: it may come back within seconds. */
-  function hasInventory({ dest, outputToken }: Route): boolean {
-    const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
-    return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;
-  }
-
-  function priceReasonOf({ pair: { base, quote }, pairName }: Route): StandbyReason | undefined {
-    const { market } = quoting().context;
-    const condition = market.condition(base, quote);
-    if (condition?.blocks !== true && !isDecline(market.pair(base, quote))) return undefined;
-    return {
-      kind: 'price',
-      note: `${pairName}: ${condition?.detail ?? 'no price yet'}`,
-      ...(condition !== undefined && { control: condition.code }),
-    };
-  }
-
-  /** Our gas across chains is part of the price, so the native currency needs one too. */
-  function gasReasonOf({ origin, dest, sameChain, pairName }: Route): StandbyReason | undefined {
-    if (sameChain) return undefined;
-    const { chains, market } = quoting().context;
-    for (const { id, slug } of [dest, origin]) {
-      const state = chains.get(id);
-      if (state === undefined) continue;
-      const gasPrice = gasPriceOf(state);
-      const native = market.mid(gasPrice);
-      if (isDecline(native))
-        return {
-          kind: 'price',
-          note: `${pairName}: gas on ${slug} has no price: ${native.detail ?? `${gasPrice}: no price yet`}`,
-          ...(native.control !== undefined && { control: native.control }),
-        };
-      if (state.weiPerGas === undefined)
-        return { kind: 'price', note: `${pairName}: the price of gas on ${slug} is not known yet` };
-    }
-    return undefined;
-  }
-
-  const staleReasons = (): StandbyReason[] =>
-    quoting()
-      .context.market.stale()
-      .map(({ symbol, detail }) => ({ kind: 'price', note: `${symbol}: ${detail}` }));
-
-  function driftReasons(): StandbyReason[] {
-    const { ledger, chains } = quoting().context;
-    return ledger.buckets().flatMap((bucket): StandbyReason[] => {
-      const slug = chains.get(bucket.chainId)?.port.chain.slug ?? String(bucket.chainId);
-      return bucket.drift === null ? [] : [{ kind: 'drift', note: driftText(slug, bucket, bucket.drift) }];
-    });
-  }
-
-  const statusWith = (notes: readonly string[]) => ({
-    status: global === undefined ? ('active' as const) : ('standby' as const),
-    note: notes.length === 0 ? null : [...new Set(notes)].join('; ').slice(0, MAX_NOTE_LENGTH),
-  });
-
+export function createStandby(deps: StandbyDeps): Standby {
+  const starting: StandbyReason = { kind: 'starting', note: 'starting' };
+  const state: State = {
+    reported: new Map(),
+    stoppedChains: new Map(),
+    chainsWithoutSender: new Map(),
+    unprovenOrigins: new Map(),
+    global: starting,
+    reasons: [starting],
+    lastKinds: '',
+    crossChain: undefined,
+    unpricedSinceMs: undefined,
+    everPriced: false,
+    pairs: [],
+  };
+  const notesOf = (kind: (reason: StandbyReason) => string) => statusWith(state, state.reasons.map(kind));
   return {
-    /** Evaluates every reason; true when the kinds of reasons have changed. */
-    update() {
-      updateChains();
-      global = globalReason();
-      const { open, priceReason } = updatePairs();
-      const priced = pairs.some(({ quoting: now }) => now);
-      const stale = staleReasons();
-      const partial = [
-        ...killReasons().slice(1),
-        ...stoppedChains.values(),
-        ...driftReasons(),
-        ...risk.pauses().map((pause): StandbyReason => ({ kind: 'paused_part', note: pauseNote(pause) })),
-        ...risk.halts().map(({ control, note }): StandbyReason => ({ kind: 'risk', note, control })),
-        // The symbol says it all for its pairs.
-        ...(priceReason === undefined || stale.length > 0 ? [] : [priceReason]),
-        ...stale,
-        ...chainsWithoutSender.values(),
-        ...unprovenOrigins.values(),
-        ...bonds.notes().map((note): StandbyReason => ({ kind: 'bond', note })),
-      ];
-      if (priced) unpricedSinceMs = undefined;
-      else {
-        unpricedSinceMs ??= clock.monotonicMs();
-        // A price that is missing for a short time is a decline; after that it is a status.
-        const patienceMs = open && everPriced ? quoting().config.risk.standbyAfterSeconds * 1000 : 0;
-        if (clock.monotonicMs() - unpricedSinceMs >= patienceMs)
-          global ??= (open ? (stale[0] ?? priceReason) : undefined) ??
-            partial[0] ?? {
-              kind: 'inventory',
-              note: "no pair has anything to pay out: the buffers or the operator's limits leave nothing",
-            };
-      }
-      everPriced ||= priced;
-      const all = [...(global === undefined ? [] : [global]), ...partial];
-      reasons = [...new Map(all.map((reason) => [reason.note, withControl(reason)])).values()];
-      // Notes contain changing numbers: only a change of kinds is reported.
-      const kinds = reasons.map(({ kind, control }) => control ?? kind).sort();
-      const now = `${global?.kind ?? 'active'} ${kinds.join(' ')}`;
-      const changed = now !== lastKinds;
-      lastKinds = now;
-      return changed;
-    },
-    refusal,
-    status: () => statusWith(reasons.map(({ note }) => note)),
-    /** For venues and takers. */
-    publicStatus: () => statusWith(reasons.map(({ kind }) => `${kind}: ${PUBLIC_NOTES[kind]}`)),
-    reasons: () => reasons,
-    pairs: (): readonly PairStatus[] => pairs,
-    /**
-     * Reports a reason (effective immediately), or with undefined its end (from the next `update`). `about`:
-     * what has the reason, such as a chain, when several can have it.
-     */
-    report(kind: ReportedKind, note: string | undefined, about = '') {
-      const notes = reported.get(kind) ?? new Map<string, string>();
-      if (note === undefined) notes.delete(about);
-      else notes.set(about, note);
-      reported.set(kind, notes);
-      global = globalReason() ?? global;
-    },
-    controls: () =>
-      new Map(
-        (['chain_lag', 'drift'] as const).map((control) => [
-          control,
-          new Map(
-            reasons
-              .filter((reason) => reason.control === control)
-              .map(({ note }) => [note.split(':')[0] ?? note, note]),
-          ),
-        ]),
-      ),
+    update: () => update(deps, state),
+    refusal: (route) => refusal(deps, state, route),
+    status: () => notesOf(({ note }) => note),
+    publicStatus: () => notesOf(({ kind }) => `${kind}: ${PUBLIC_NOTES[kind]}`),
+    reasons: () => state.reasons,
+    pairs: () => state.pairs,
+    report: (kind, note, about = '') => report(deps, state, kind, note, about),
+    controls: () => controlsOf(state.reasons),
   };
 }
 
-export function chainReason(
-  chainId: number,
-  state: ChainState | undefined,
-  nowMs: number,
-  readUpTo: UnixSeconds,
+/** What nobody planned comes first: it must not hide behind a pause. */
+const killReasons = ({ risk }: StandbyDeps): StandbyReason[] =>
+  [...risk.kill.held]
+    .map(([by, note]): StandbyReason => ({
+      kind: by === 'operator' ? 'paused' : 'killed',
+      note,
+      control: 'kill_switch',
+    }))
+    .sort((a, b) => Number(b.kind === 'killed') - Number(a.kind === 'killed'));
+
+function globalReason(deps: StandbyDeps, state: State): StandbyReason | undefined {
+  const [stopped] = killReasons(deps);
+  if (stopped !== undefined) return stopped;
+  for (const kind of ['stopping', 'starting', 'operator', 'store'] as const)
+    for (const note of state.reported.get(kind)?.values() ?? []) return { kind, note };
+  if (deps.leases.lost || deps.lead.over)
+    return { kind: 'lost', note: 'another process has taken this LP over' };
+  const unable = deps.signer?.issue?.();
+  if (unable !== undefined) return { kind: 'signer', note: unable };
+  const sharingTrouble = deps.sharing?.trouble();
+  if (sharingTrouble !== undefined) return sharingTrouble;
+  const [wait] = deps.leases.quarantine();
+  if (wait === undefined) {
+    const behind = deps.booksBehind();
+    return behind === undefined ? undefined : { kind: 'starting', note: behind };
+  }
+  return {
+    kind: 'quarantine',
+    note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,
+  };
+}
+
+function senderReason(deps: StandbyDeps, chainId: number): StandbyReason | undefined {
+  const chain = deps.quoting().context.chains.get(chainId);
+  if (chain === undefined || deps.signer === undefined) return undefined;
+  const { slug } = chain.port.chain;
+  const least = leastGas(chain, deps.quoting().config.quoting.gasUnits);
+  if (chain.native !== undefined && least !== undefined && chain.native < least)
+    return {
+      kind: 'gas',
+      note: `${slug}: the operator has ${gasText(chain, chain.native)} for gas, and needs ${gasText(chain, least)}`,
+    };
+  // Only the leading replica sends.
+  if (!deps.lead.mine())
+    return deps.lead.taken()
+      ? undefined
+      : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
+  // A key service that does not sign is a reason of its own, for the whole LP.
+  return deps.transactors.get(chainId)?.healthy() === true || deps.signer.issue?.() !== undefined
+    ? undefined
+    : { kind: 'sender', note: `${slug}: no healthy sender` };
+}
+
+function refusal(deps: StandbyDeps, state: State, route: Route): Decline | undefined {
+  // Read directly: signing stops the instant the switch is engaged.
+  for (const [, detail] of deps.risk.kill.held)
+    return { declined: 'standby', control: 'kill_switch', detail };
+  const sharingTrouble = deps.sharing?.trouble();
+  if (sharingTrouble !== undefined) return { declined: 'standby', detail: sharingTrouble.note };
+  const reason =
+    state.global ??
+    state.stoppedChains.get(route.origin.id) ??
+    state.stoppedChains.get(route.dest.id) ??
+    (route.sameChain
+      ? undefined
+      : (state.chainsWithoutSender.get(route.origin.id) ??
+        state.chainsWithoutSender.get(route.dest.id) ??
+        state.unprovenOrigins.get(route.origin.id)));
+  if (reason === undefined) {
+    const short = deps.bonds.shortOn(route);
+    return short === undefined ? deps.risk.stopped(route) : { declined: 'standby', detail: short };
+  }
+  const { control } = withControl(reason);
+  return { declined: 'standby', detail: reason.note, ...(control !== undefined && { control }) };
+}
+
+function updateChains(deps: StandbyDeps, state: State): void {
+  const { context, routes } = deps.quoting();
+  if (state.crossChain?.routes !== routes) {
+    const crossing = routes.all.filter(({ sameChain }) => !sameChain);
+    state.crossChain = {
+      routes,
+      chains: new Set(crossing.flatMap(({ origin, dest }) => [origin.id, dest.id])),
+    };
+  }
+  state.stoppedChains = new Map();
+  state.chainsWithoutSender = new Map();
+  state.unprovenOrigins = new Map();
+  for (const chainId of context.chains.keys()) {
+    const readUpTo = deps.followers.get(chainId)?.time() ?? 0;
+    const stopped = chainReason(chainId, context.chains.get(chainId), deps.clock.nowMs(), readUpTo);
+    if (stopped !== undefined) state.stoppedChains.set(chainId, stopped);
+    if (!state.crossChain.chains.has(chainId)) continue;
+    const sender = senderReason(deps, chainId);
+    if (sender !== undefined) state.chainsWithoutSender.set(chainId, sender);
+    const unproven = deps.proving?.healthIssue(chainId);
+    if (unproven !== undefined) state.unprovenOrigins.set(chainId, { kind: 'proof', note: unproven });
+  }
+}
+
+/** Looks at each pair until one of its routes can be quoted. */
+function updatePairs(
+  deps: StandbyDeps,
+  state: State,
+): { open: boolean; priceReason: StandbyReason | undefined } {
+  const found = new Map<string, PairStatus>();
+  let open = false;
+  let priceReason: StandbyReason | undefined;
+  for (const route of deps.quoting().routes.all) {
+    const { pairName: pair } = route;
+    if (found.get(pair)?.quoting === true) continue;
+    const closed = closedReason(deps, state, route);
+    const unpriced =
+      closed === undefined ? (priceReasonOf(deps, route) ?? gasReasonOf(deps, route)) : undefined;
+    open ||= closed === undefined;
+    priceReason ??= unpriced;
+    const reason = closed ?? unpriced?.note;
+    // The first reason that a pair has stays: later routes usually repeat it.
+    if (reason === undefined || !found.has(pair))
+      found.set(pair, { pair, quoting: reason === undefined, reason: reason ?? null });
+  }
+  state.pairs = [...found.values()];
+  return { open, priceReason };
+}
+
+/** Why this route cannot be quoted at any price. */
+function closedReason(deps: StandbyDeps, state: State, route: Route): string | undefined {
+  const refused = refusal(deps, state, route);
+  if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
+  const { dest, outputToken } = route;
+  const bucket = deps.quoting().context.ledger.bucket(dest.id, outputToken.address);
+  if (bucket !== undefined && bucket.drift !== null) return driftText(dest.slug, bucket, bucket.drift);
+  if (!hasInventory(deps, route))
+    return `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
+  const limit = bucket?.operatorLimit ?? null;
+  if (limit === null || limit.left > 0n) return undefined;
+  return limit.most === 0n
+    ? `${outputToken.symbol} on ${dest.slug}: the account lets this operator spend none (firmquote lp operator set --limit)`
+    : `${outputToken.symbol} on ${dest.slug}: the operator has spent its limit of ${formatTokens(limit.most, outputToken)} in this window`;
+}
+
+/** What is promised already does not count: it may come back within seconds. */
+function hasInventory(deps: StandbyDeps, { dest, outputToken }: Route): boolean {
+  const bucket = deps.quoting().context.ledger.bucket(dest.id, outputToken.address);
+  return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;
+}
+
+function priceReasonOf(
+  deps: StandbyDeps,
+  { pair: { base, quote }, pairName }: Route,
 ): StandbyReason | undefined {
-  const head = state?.port.head();
-  if (state === undefined || head === undefined)
-    return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
-  const healthIssue = state.port.healthIssue();
-  if (healthIssue !== undefined) return healthIssue;
-  const { slug, blockTimeMs } = state.port.chain;
-  const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * blockTimeMs, MIN_MAX_HEAD_AGE_MS);
-  const ageMs = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
-  if (ageMs > maxHeadAgeMs)
-    return { kind: 'lag', note: `${slug}: newest block is ${Math.round(ageMs / 1000)} s old` };
-  if ((head.timestamp - readUpTo) * 1000 > maxHeadAgeMs)
-    return { kind: 'lag', note: `${slug}: its events are not read up to date` };
+  const { market } = deps.quoting().context;
+  const condition = market.condition(base, quote);
+  if (condition?.blocks !== true && !isDecline(market.pair(base, quote))) return undefined;
+  return {
+    kind: 'price',
+    note: `${pairName}: ${condition?.detail ?? 'no price yet'}`,
+    ...(condition !== undefined && { control: condition.code }),
+  };
+}
+
+/** Our gas across chains is part of the price, so the native currency needs one too. */
+function gasReasonOf(
+  deps: StandbyDeps,
+  { origin, dest, sameChain, pairName }: Route,
+): StandbyReason | undefined {
+  if (sameChain) return undefined;
+  const { chains, market } = deps.quoting().context;
+  for (const { id, slug } of [dest, origin]) {
+    const chain = chains.get(id);
+    if (chain === undefined) continue;
+    const gasPrice = gasPriceOf(chain);
+    const native = market.mid(gasPrice);
+    if (isDecline(native))
+      return {
+        kind: 'price',
+        note: `${pairName}: gas on ${slug} has no price: ${native.detail ?? `${gasPrice}: no price yet`}`,
+        ...(native.control !== undefined && { control: native.control }),
+      };
+    if (chain.weiPerGas === undefined)
+      return { kind: 'price', note: `${pairName}: the price of gas on ${slug} is not known yet` };
+  }
   return undefined;
 }
 
-/** Trades that the operator's balance must pay for, unless the configuration names an amount. */
-const TRADES_IN_RESERVE = 5n;
+const staleReasons = (deps: StandbyDeps): StandbyReason[] =>
+  deps
+    .quoting()
+    .context.market.stale()
+    .map(({ symbol, detail }) => ({ kind: 'price', note: `${symbol}: ${detail}` }));
 
-/** Wei; undefined until the price of gas is known. */
-function leastGas(
-  { config, weiPerGas, extraFees }: ChainState,
-  { fill, prove, claim }: LpConfig['quoting']['gasUnits'],
-): bigint | undefined {
-  if (config.minGas !== null) return parseUnits(config.minGas, 18);
-  if (weiPerGas === undefined || extraFees === undefined) return undefined;
-  const trade = weiPerGas * BigInt(fill + prove + claim) + extraFees.fill + extraFees.prove + extraFees.claim;
-  return TRADES_IN_RESERVE * trade;
+function driftReasons(deps: StandbyDeps): StandbyReason[] {
+  const { ledger, chains } = deps.quoting().context;
+  return ledger.buckets().flatMap((bucket): StandbyReason[] => {
+    const slug = chains.get(bucket.chainId)?.port.chain.slug ?? String(bucket.chainId);
+    return bucket.drift === null ? [] : [{ kind: 'drift', note: driftText(slug, bucket, bucket.drift) }];
+  });
 }
 
-const gasText = ({ port }: ChainState, wei: bigint): string =>
-  formatTokens(wei, { decimals: 18, symbol: port.chain.native.symbol });
+const statusWith = (state: State, notes: readonly string[]): StandbyStatus => ({
+  status: state.global === undefined ? 'active' : 'standby',
+  note: notes.length === 0 ? null : [...new Set(notes)].join('; ').slice(0, MAX_NOTE_LENGTH),
+});
 
-/** `drift`: what the chain has more than the ledger. */
-const driftText = (slug: string, { asset, decimals }: BucketView, drift: bigint): string =>
-  `${asset} on ${slug}: ledger and chain disagree, the chain has ${formatTokens(drift < 0n ? -drift : drift, { decimals, symbol: asset })} ${drift < 0n ? 'less' : 'more'}`;
-
-function withControl(reason: StandbyReason): StandbyReason {
-  const control = reason.control ?? CONTROL_OF[reason.kind];
-  return control === undefined ? reason : { ...reason, control };
+function update(deps: StandbyDeps, state: State): boolean {
+  updateChains(deps, state);
+  state.global = globalReason(deps, state);
+  const { open, priceReason } = updatePairs(deps, state);
+  const priced = state.pairs.some(({ quoting: now }) => now);
+  const stale = staleReasons(deps);
+  const partial = [
+    ...killReasons(deps).slice(1),
+    ...state.stoppedChains.values(),
+    ...driftReasons(deps),
+    ...deps.risk.pauses().map((pause): StandbyReason => ({ kind: 'paused_part', note: pauseNote(pause) })),
+    ...deps.risk.halts().map(({ control, note }): StandbyReason => ({ kind: 'risk', note, control })),
+    // The symbol says it all for its pairs.
+    ...(priceReason === undefined || stale.length > 0 ? [] : [priceReason]),
+    ...stale,
+    ...state.chainsWithoutSender.values(),
+    ...state.unprovenOrigins.values(),
+    ...deps.bonds.notes().map((note): StandbyReason => ({ kind: 'bond', note })),
+  ];
+  if (priced) state.unpricedSinceMs = undefined;
+  else {
+    state.unpricedSinceMs ??= deps.clock.monotonicMs();
+    // A price that is missing for a short time is a decline; after that it is a status.
+    const patienceMs = open && state.everPriced ? deps.quoting().config.risk.standbyAfterSeconds * 1000 : 0;
+    if (deps.clock.monotonicMs() - state.unpricedSinceMs >= patienceMs)
+      state.global ??= (open ? (stale[0] ?? priceReason) : undefined) ??
+        partial[0] ?? {
+          kind: 'inventory',
+          note: "no pair has anything to pay out: the buffers or the operator's limits leave nothing",
+        };
+  }
+  state.everPriced ||= priced;
+  const all = [...(state.global === undefined ? [] : [state.global]), ...partial];
+  state.reasons = [...new Map(all.map((reason) => [reason.note, withControl(reason)])).values()];
+  // Notes contain changing numbers: only a change of kinds is reported.
+  const kinds = state.reasons.map(({ kind, control }) => control ?? kind).sort();
+  const now = `${state.global?.kind ?? 'active'} ${kinds.join(' ')}`;
+  const changed = now !== state.lastKinds;
+  state.lastKinds = now;
+  return changed;
 }
+
+function report(
+  deps: StandbyDeps,
+  state: State,
+  kind: ReportedKind,
+  note: string | undefined,
+  about: string,
+): void {
+  const notes = state.reported.get(kind) ?? new Map<string, string>();
+  if (note === undefined) notes.delete(about);
+  else notes.set(about, note);
+  state.reported.set(kind, notes);
+  state.global = globalReason(deps, state) ?? state.global;
+}
+
+const controlsOf = (reasons: readonly StandbyReason[]): ReadonlyMap<Control, ReadonlyMap<string, string>> =>
+  new Map(
+    (['chain_lag', 'drift'] as const).map((control) => [
+      control,
+      new Map(
+        reasons
+          .filter((reason) => reason.control === control)
+          .map(({ note }) => [note.split(':')[0] ?? note, note]),
+      ),
+    ]),
+  );

@@ -23,7 +23,7 @@ export const CHAIN: readonly Fault[] = [
       },
       {
         what: 'an LP whose clock differs is on standby',
-        symbol: 'src/lp/risk/standby.ts#chainReason',
+        symbol: 'src/lp/risk/chain-reason.ts#chainReason',
         becomes:
           "(...args) => { const reason = original(...args); return reason?.kind === 'clock' ? undefined : reason; }",
       },
@@ -232,7 +232,7 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'an old head puts the LP on standby',
-        symbol: 'src/lp/risk/standby.ts#chainReason',
+        symbol: 'src/lp/risk/chain-reason.ts#chainReason',
         becomes:
           "(...args) => { const reason = original(...args); return reason?.kind === 'lag' ? undefined : reason; }",
       },
