@@ -67,7 +67,7 @@ export async function startAnvil({
     )
   ) {
     if (child.hasExited() || performance.now() > deadline) throw new Error('anvil did not start');
-    await new Promise((done) => setTimeout(done, 10));
+    await new Promise((done) => setTimeout(done, 25));
   }
   return {
     url,

@@ -164,7 +164,7 @@ export async function startRouterWorld(
             `wanted ${stages.join(' or ')}, is ${progress.stage}: ${progress.failure?.message ?? ''}`,
           );
         for (const chain of v.devnet.chains) await chain.anvil.mine();
-        await new Promise((done) => setTimeout(done, 15));
+        await new Promise((done) => setTimeout(done, 40));
       }
     },
     async fill(orderId, { lp, operator }) {

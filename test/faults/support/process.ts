@@ -119,7 +119,7 @@ export function createPart({
           throw new Error(
             `${name} did not start (${seen?.reasons.join('; ') ?? 'it does not answer'}):\n${output.slice(-4_000)}`,
           );
-        await new Promise((resolve) => setTimeout(resolve, 25));
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
     configure: async () => void (await config()),
