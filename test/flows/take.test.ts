@@ -20,6 +20,8 @@ import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 import { until } from '../support/venue.ts';
 
 const PASSWORD = 'a password for tests';
+/** Each command decrypts a key; with the default cost that takes half a second of a core. */
+const CHEAP = { n: 1 << 10 };
 /** What each LP of these tests gives for 1,000 USDC. */
 const WETH_OUT = 400_000_000_000_000_000n;
 
@@ -50,7 +52,7 @@ beforeAll(async () => {
   await writeSecretFile(join(folder, 'key'), `${w.key}\n`);
   await writeSecretFile(join(folder, 'password'), `${PASSWORD}\n`);
   await writeSecretFile(join(folder, 'wrong'), 'not the right one');
-  await writeSecretFile(join(folder, 'taker.json'), await encryptKey(taker, PASSWORD));
+  await writeSecretFile(join(folder, 'taker.json'), await encryptKey(taker, PASSWORD, CHEAP));
   // Time passes on these chains.
   mining = setInterval(
     () => void Promise.all([w.a, w.b].map(({ anvil }) => anvil.mine())).catch(() => {}),
@@ -208,7 +210,7 @@ describe('a trade that does not begin', { timeout: 60_000 }, () => {
     const poor = account(9_990);
     await w.a.fund(poor.address, 0n);
     const keystore = join(folder, 'poor.json');
-    await writeSecretFile(keystore, await encryptKey(poor, PASSWORD));
+    await writeSecretFile(keystore, await encryptKey(poor, PASSWORD, CHEAP));
     const ended = await here(
       ...[...SALE, '--yes', '--keystore', keystore, '--password-file', join(folder, 'password')],
     );
