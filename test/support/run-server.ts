@@ -13,7 +13,7 @@ import { silentLog } from './silent.ts';
 export const SERVER_VARIABLE = 'FIRMQUOTE_TEST_POSTGRES';
 
 /** Tables that a new database has from the start. */
-export interface Tables {
+interface Tables {
   schema: string;
   migrations: readonly Migration[];
 }
