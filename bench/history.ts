@@ -25,7 +25,7 @@ import { createTickets } from '../src/venue/access/tickets.ts';
 import { ADMISSION, RATES, SOCKETS } from '../src/venue/options.ts';
 import { tradesExportRoute } from '../src/venue/routes/trades-export.ts';
 import { tradesRoute } from '../src/venue/routes/trades.ts';
-import { createScreening } from '../src/venue/orders/screening.ts';
+import { createScreening } from '../src/venue/access/screening.ts';
 import { createTradeHistory } from '../src/venue/trades/history.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { cpuPer, cpuUsed } from './cpu.ts';

@@ -14,7 +14,7 @@ import type { Hex } from '../domain/hex.ts';
 import { keccak } from '../domain/keccak.ts';
 import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
-import { createPromisedOutputs } from './quoting/promised-outputs.ts';
+import { createPromisedOutputs } from './market/promised-outputs.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
 import type { Liquidity } from './market/liquidity.ts';
 import { referenceAt } from '../../test/support/reference.ts';

@@ -15,7 +15,7 @@ import {
   zSolverEvent,
 } from '../../src/protocol/api/events.ts';
 import { createEventTail } from '../../src/venue/stream/event-tail.ts';
-import { together } from '../../src/venue/market/levels-board.ts';
+import { together } from '../../src/venue/stream/levels-board.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 import { account } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';

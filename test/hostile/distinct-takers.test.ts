@@ -4,7 +4,7 @@ import { nonceGroupOf } from '../../src/domain/order.ts';
 import { expect, test } from 'vitest';
 import { createNonceGroups } from '../../src/venue/quoting/nonce-groups.ts';
 import { createOpenQuotes } from '../../src/venue/quoting/open-quotes.ts';
-import { createPromisedOutputs } from '../../src/venue/quoting/promised-outputs.ts';
+import { createPromisedOutputs } from '../../src/venue/market/promised-outputs.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 
 const TAKERS = 100_000;

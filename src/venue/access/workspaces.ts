@@ -3,7 +3,7 @@
 import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
-import type { FeeCap } from '../quoting/fee-cap.ts';
+import type { FeeCap } from '../market/fee-cap.ts';
 import { createReadThroughCache } from './read-through-cache.ts';
 
 export const WORKSPACES_TOPIC = 'workspaces';

@@ -12,7 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { type BondDemand, firmBond } from '../../domain/bond.ts';
 import { limitAt, type SpendingLimit } from '../../settlement/spending-limit.ts';
-import type { PromisedOutputs } from '../quoting/promised-outputs.ts';
+import type { PromisedOutputs } from './promised-outputs.ts';
 
 export type Liquidity = ReturnType<typeof createLiquidity>;
 

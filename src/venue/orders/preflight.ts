@@ -37,7 +37,7 @@ import type { Bulkhead } from '../access/bulkhead.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import { chainNow } from '../market/chain-now.ts';
 import { receiverOf } from '../quoting/receiver.ts';
-import type { Screening } from './screening.ts';
+import type { Screening } from '../access/screening.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { progressOf } from './status.ts';
 import { legTaken, PARTIES, requireOrigin, siblingUsed, type TradingCaller } from './submit.ts';

@@ -38,7 +38,7 @@ import type { Liquidity } from '../market/liquidity.ts';
 import type { OpenQuotes } from '../quoting/open-quotes.ts';
 import type { Prices } from '../market/prices.ts';
 import { chainNow } from '../market/chain-now.ts';
-import type { Screening } from './screening.ts';
+import type { Screening } from '../access/screening.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { nonceUsed, readTaker, type TakerState, verifyTakerSignature } from './taker.ts';

@@ -12,7 +12,7 @@ import type { ListedAsset, Markets } from '../market/markets.ts';
 import { type OpenQuoteLimits, openQuoteLimits } from './open-quotes.ts';
 import type { FanOutOptions, RateOptions } from '../options.ts';
 import type { Roster } from '../solvers/roster.ts';
-import type { Screening } from '../orders/screening.ts';
+import type { Screening } from '../access/screening.ts';
 import { unavailable } from './unavailable.ts';
 
 export interface ParsedRequest {

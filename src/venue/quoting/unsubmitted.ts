@@ -13,7 +13,7 @@ import { ApiError } from '../../protocol/errors.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 import type { PeerPublisher } from '../replicas/peers.ts';
-import { createGroupTotals } from './group-totals.ts';
+import { createGroupTotals } from '../market/group-totals.ts';
 
 /** A whole inventory. Parts are millionths of it. */
 const ALL = 1_000_000n;

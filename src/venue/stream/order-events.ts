@@ -10,7 +10,7 @@ import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/stor
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
-import { awardOf } from '../solvers/link.ts';
+import { awardOf } from '../link/link.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { NonceGroups } from '../quoting/nonce-groups.ts';
 import { progressOf } from '../orders/status.ts';

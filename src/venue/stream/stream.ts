@@ -18,7 +18,7 @@ import {
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from '../access/slot-limiter.ts';
 import { createBuckets, frameLimit } from '../access/token-buckets.ts';
-import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
+import type { LevelsBoard, PriceMarket } from './levels-board.ts';
 import type { SocketOptions } from '../options.ts';
 import type { RosterEntry, Roster } from '../solvers/roster.ts';
 import type { Joined, OrderStream, StreamClient } from './order-topics.ts';

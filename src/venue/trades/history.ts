@@ -18,7 +18,7 @@ import {
 import { ApiError, invalid } from '../../protocol/errors.ts';
 import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades.ts';
 import { receiverOf } from '../quoting/receiver.ts';
-import type { Screening } from '../orders/screening.ts';
+import type { Screening } from '../access/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
 import { dailyRange, dayTotals } from './daily.ts';
 import { tradeDossier } from './dossier.ts';

@@ -25,11 +25,11 @@ import { orderToMessage } from '../../domain/order.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { VenueOptions } from '../options.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
-import type { SolverLevels } from '../market/levels.ts';
+import type { SolverLevels } from '../solvers/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import { tradesOn } from '../market/markets.ts';
 import { createBuckets, frameLimit } from '../access/token-buckets.ts';
-import type { Roster, SolverSession } from './roster.ts';
+import type { Roster, SolverSession } from '../solvers/roster.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 

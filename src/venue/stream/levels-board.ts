@@ -8,11 +8,11 @@ import { type Ladder, outputAt, planSplit } from '../../auction/split.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyMode, Workspace } from '../../ports/stores/store.ts';
 import { PRICES_EVERY_MS, type PriceEventFrame } from '../../protocol/api/events.ts';
-import { type SolverLevels, marketKey, type Offered } from './levels.ts';
-import { tradesOn } from './markets.ts';
-import { priceText } from './prices.ts';
+import { type SolverLevels, marketKey, type Offered } from '../solvers/levels.ts';
+import { tradesOn } from '../market/markets.ts';
+import { priceText } from '../market/prices.ts';
 import type { Roster } from '../solvers/roster.ts';
-import type { StreamClient } from '../stream/order-topics.ts';
+import type { StreamClient } from './order-topics.ts';
 
 type Level = PriceEventFrame['data']['bids'][number];
 
