@@ -1,6 +1,6 @@
 /**
  * The venue's API: its routes and sockets, and when its parts start and stop. The file to read first in each
- * folder: access/gate, admin/routes, market/markets, orders/submit, orders/advance/advancer,
+ * folder: access/gate, admin/routes, link/link, market/markets, orders/submit, orders/advance/advancer,
  * partners/reconciliation, payouts/payouts, quoting/quote, replicas/peers, router/router, routes/routes,
  * solvers/roster, stream/order-events, trades/history, webhooks/fan-out.
  */

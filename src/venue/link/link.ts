@@ -2,11 +2,10 @@
 
 import type { BondDemand } from '../../domain/bond.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
-import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
 import type { Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
 import type { FirmnessStore } from '../../ports/stores/firmness.ts';
-import type { ApiKey, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
+import type { ApiKey, OrderStore } from '../../ports/stores/store.ts';
 import {
   type Award,
   type FromSolver,
@@ -21,7 +20,6 @@ import {
   SOLVER_TYPES,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
-import { orderToMessage } from '../../domain/order.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { VenueOptions } from '../options.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
@@ -30,7 +28,7 @@ import type { Liquidity } from '../market/liquidity.ts';
 import { tradesOn } from '../market/markets.ts';
 import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
-import { progressOf } from '../orders/status.ts';
+import { awardOf } from '../orders/award.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 export type LinkDeps = Pick<
@@ -376,26 +374,5 @@ export function createLinkDoor(
     maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES,
     maxPerKey: 8,
     open,
-  };
-}
-
-/** Includes its own signature, for a solver that lost its memory. */
-export function awardOf(record: OrderRecord, solverId: string): Award {
-  const { stage, status } = progressOf(record);
-  const commitment = record.commitments[record.solverIds.indexOf(solverId)];
-  if (!commitment)
-    throw new InvariantError('An award goes to a solver of the order.', {
-      facts: { orderId: record.orderId, solverId },
-    });
-  return {
-    type: 'award',
-    orderId: record.orderId,
-    quoteId: record.quoteId,
-    order: orderToMessage(record.order) as Award['order'],
-    signature: record.signature,
-    funding: record.funding,
-    status,
-    stage,
-    commitment,
   };
 }

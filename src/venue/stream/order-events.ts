@@ -10,9 +10,9 @@ import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/stor
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
-import { awardOf } from '../link/link.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { NonceGroups } from '../quoting/nonce-groups.ts';
+import { awardOf } from '../orders/award.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
