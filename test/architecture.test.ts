@@ -87,6 +87,28 @@ const SUB_FLOORS: Readonly<Record<string, readonly string[]>> = {
     'batcher.ts',
     'semaphore.ts',
   ],
+  venue: [
+    'venue.ts',
+    'routes',
+    'wiring.ts',
+    'trades',
+    'admin',
+    'webhooks',
+    'partners',
+    'payouts',
+    'router',
+    'stream',
+    'link',
+    'orders',
+    'quoting',
+    'solvers',
+    'access',
+    'market',
+    'replicas',
+    'ready.ts',
+    'options.ts',
+    'deps.ts',
+  ],
 };
 
 /** What each low room may import from outside the house. Everything else there is our own code. */

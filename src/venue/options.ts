@@ -3,9 +3,15 @@
 import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
-import type { MinBond } from './market/min-bond.ts';
-import type { WebhookOptions } from './webhooks/options.ts';
-import type { VaultKey } from './webhooks/vault.ts';
+
+/** By token symbol in whole tokens, such as { USDC: "5000" }; on chains with a bond contract. */
+export type MinBond = Readonly<Record<string, string>>;
+
+/** A key that encrypts the signing secrets of webhooks in the database. */
+export interface VaultKey {
+  id: string;
+  secret: Uint8Array;
+}
 
 export const CHAIN_DEFAULTS = {
   /** `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
@@ -159,3 +165,24 @@ export const LEVELS = {
   maxPerSecond: 400,
 };
 export type LevelsOptions = typeof LEVELS;
+
+/** Limits and times of webhooks. */
+export const WEBHOOKS = {
+  /** Per workspace and mode. */
+  maxEndpoints: 10,
+  /** Until the whole answer is there. */
+  timeoutMs: 15_000,
+  /** Doubles with each attempt. */
+  firstRetryMs: 5_000,
+  longestRetryMs: 3_600_000,
+  /** The last attempt of a delivery is made then. */
+  giveUpAfterMs: 86_400_000,
+  /** An endpoint whose attempts have all failed for so long is disabled. */
+  disableAfterMs: 86_400_000,
+  /** Endpoints served together by one worker, and deliveries to one of them. */
+  endpointsAtOnce: 32,
+  deliveriesAtOnce: 4,
+  /** Makes up for lost wake-ups. */
+  sweepMs: 5_000,
+};
+export type WebhookOptions = typeof WEBHOOKS;

@@ -35,6 +35,7 @@ import {
   SANDBOX,
   SOCKETS,
   type VenueOptions,
+  WEBHOOKS,
 } from './options.ts';
 import { createPeers } from './replicas/peers.ts';
 import { createPreflighter } from './orders/preflight.ts';
@@ -65,7 +66,6 @@ import { createWorkspaceKeys } from './admin/workspace-keys.ts';
 import { createWorkspaceMembers } from './admin/workspace-members.ts';
 import { createWebhooks } from './webhooks/endpoints.ts';
 import { createPayouts } from './payouts/payouts.ts';
-import { WEBHOOKS } from './webhooks/options.ts';
 import { createRosterRecorder } from './webhooks/roster-recorder.ts';
 import { createVault } from './webhooks/vault.ts';
 

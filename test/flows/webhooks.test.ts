@@ -17,7 +17,7 @@ import { zOrderEvent, zSolverEvent } from '../../src/protocol/api/events.ts';
 import { zTestEvent } from '../../src/protocol/api/webhooks.ts';
 import { createWebhookCourier } from '../../src/venue/webhooks/deliver.ts';
 import { createWebhookFanOut } from '../../src/venue/webhooks/fan-out.ts';
-import { WEBHOOKS, type WebhookOptions } from '../../src/venue/webhooks/options.ts';
+import { WEBHOOKS, type WebhookOptions } from '../../src/venue/options.ts';
 import { createVault } from '../../src/venue/webhooks/vault.ts';
 import { startTcpProxy } from '../faults/support/tcp-proxy.ts';
 import { account } from '../support/devnet.ts';

@@ -14,7 +14,7 @@ import {
   SANDBOX,
   SOCKETS,
 } from '../../venue/options.ts';
-import { WEBHOOKS } from '../../venue/webhooks/options.ts';
+import { WEBHOOKS } from '../../venue/options.ts';
 import type { LoadKind } from '../../ports/http.ts';
 import { zAddress, zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';

@@ -3,9 +3,7 @@
 import { parseUnits } from '../../domain/amount.ts';
 import type { BondDemand } from '../../domain/bond.ts';
 import type { Chain } from '../../domain/chain.ts';
-
-/** By token symbol in whole tokens, such as { USDC: "5000" }; on chains with a bond contract. */
-export type MinBond = Readonly<Record<string, string>>;
+import type { MinBond } from '../options.ts';
 
 export const bondDemandsOf = (minBond: MinBond, chains: Iterable<Chain>): BondDemand[] =>
   [...chains].flatMap(({ id, quoteBond, tokens }) =>

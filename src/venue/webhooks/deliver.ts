@@ -13,7 +13,8 @@ import type {
 } from '../../ports/stores/webhooks.ts';
 import { webhookHeaders } from '../../protocol/webhook-signature.ts';
 import type { VenueDeps } from '../deps.ts';
-import { WEBHOOKS_TOPIC, type WebhookOptions } from './options.ts';
+import type { WebhookOptions } from '../options.ts';
+import { WEBHOOKS_TOPIC } from './topic.ts';
 import type { Vault } from './vault.ts';
 
 type CourierDeps = Pick<VenueDeps, 'queue' | 'clock' | 'log' | 'metrics'> & {

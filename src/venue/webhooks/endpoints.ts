@@ -21,7 +21,8 @@ import {
 } from '../../protocol/api/webhooks.ts';
 import { webhookSecretText } from '../../protocol/webhook-signature.ts';
 import type { VenueDeps } from '../deps.ts';
-import { WEBHOOKS_TOPIC, type WebhookOptions } from './options.ts';
+import type { WebhookOptions } from '../options.ts';
+import { WEBHOOKS_TOPIC } from './topic.ts';
 import type { Vault } from './vault.ts';
 
 type WebhookDeps = Pick<VenueDeps, 'queue' | 'clock' | 'random' | 'log'> & {

@@ -12,7 +12,8 @@ import type { VenueDeps } from '../deps.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 import { orderEventBody, workspaceFrame } from '../stream/order-frame.ts';
 import { solverFrame } from '../stream/solver-frame.ts';
-import { WEBHOOKS_TOPIC, type WebhookOptions } from './options.ts';
+import type { WebhookOptions } from '../options.ts';
+import { WEBHOOKS_TOPIC } from './topic.ts';
 
 type FanOutDeps = Pick<VenueDeps, 'bus' | 'clock' | 'log'> & {
   store: Pick<VenueStore, 'webhooks' | 'placeEvents' | 'eventsAfter' | 'ordersWith' | 'listWorkspaces'> &

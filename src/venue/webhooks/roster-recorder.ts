@@ -9,7 +9,7 @@ import { toIso } from '../../domain/time.ts';
 import type { RosterChange, WebhookStore } from '../../ports/stores/webhooks.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Roster, RosterEntry } from '../solvers/roster.ts';
-import { WEBHOOKS_TOPIC } from './options.ts';
+import { WEBHOOKS_TOPIC } from './topic.ts';
 
 /** Longer than solvers and other replicas need to connect to a replica that starts. */
 const COMPARE_MS = 30_000;

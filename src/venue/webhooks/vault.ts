@@ -2,11 +2,7 @@
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { RequestError } from '../../domain/errors.ts';
-
-export interface VaultKey {
-  id: string;
-  secret: Uint8Array;
-}
+import type { VaultKey } from '../options.ts';
 
 /** Seals with the first key and opens with all. */
 export interface Vault {
