@@ -6,7 +6,7 @@ import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { Award } from '../../protocol/link/link.ts';
 import { progressOf } from './status.ts';
 
-/** Throws when the solver is none of the order's. The commitment is repeated for a solver that lost its memory. */
+/** Repeats the solver's own signature, because it may have lost its memory. */
 export function awardOf(record: OrderRecord, solverId: string): Award {
   const { stage, status } = progressOf(record);
   const commitment = record.commitments[record.solverIds.indexOf(solverId)];
