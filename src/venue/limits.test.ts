@@ -19,7 +19,7 @@ import { createOpenQuotes } from './quoting/open-quotes.ts';
 import type { Liquidity } from './market/liquidity.ts';
 import { referenceAt } from '../../test/support/reference.ts';
 import { createPrices } from './market/prices.ts';
-import type { SolverSession } from './solvers/roster.ts';
+import type { SolverSession } from './solvers/roster-entry.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { isWrapped, normalSignature } from './orders/signatures.ts';
 import { silentMetrics } from '../../test/support/silent.ts';

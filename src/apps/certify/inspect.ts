@@ -9,7 +9,7 @@ import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link
 import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import { matchQuote, type Objection, type SolverRequest } from '../../venue/quoting/verify.ts';
-import type { SolverSession } from '../../venue/solvers/roster.ts';
+import type { SolverSession } from '../../venue/solvers/roster-entry.ts';
 import type { RuleId } from './rules.ts';
 import { type CertifyWorld, chainIn, tokenIn } from './world.ts';
 

@@ -5,7 +5,7 @@ import type { Authenticated, RouteKeyKind, AccessGate, RateClass } from '../../p
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from './slot-limiter.ts';
-import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
+import { type Buckets, createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Keyring } from './keys.ts';
 import type { Tickets } from './tickets.ts';
@@ -45,7 +45,7 @@ export function createAccessGate(
   const burst = rates.burst;
   const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
   const trusted = new Set(rates.trustedIps);
-  const perKey: Record<RateClass, ReturnType<typeof createBuckets>> = {
+  const perKey: Record<RateClass, Buckets> = {
     quote: createBuckets(clock, { perSecond: rates.quotesPerSecond, burst }),
     submit: createBuckets(clock, { perSecond: rates.submitsPerSecond, burst }),
     read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),

@@ -28,6 +28,13 @@ export const rateHeaders = ({ perSecond, limit, remaining, resetSeconds }: Take)
   'RateLimit-Reset': String(resetSeconds),
 });
 
+export interface Buckets {
+  /** A higher cost may leave a debt, of at most a full bucket. */
+  take(id: string, cost?: number): Take;
+  /** Deducts what was taken at other replicas, down to a debt of one full bucket. */
+  spent(id: string, count: number): void;
+}
+
 interface Bucket {
   tokens: number;
   atMs: number;
@@ -40,7 +47,7 @@ interface Bucket {
 export function createBuckets(
   clock: Clock,
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
-) {
+): Buckets {
   const capacity = Math.max(1, perSecond * burst);
   // An evicted id starts with a full bucket; only a flood of ids evicts any.
   const buckets = new LRUCache<string, Bucket>({ max: maxIds });
@@ -55,8 +62,7 @@ export function createBuckets(
   }
 
   return {
-    /** A higher cost may leave a debt, of at most a full bucket. */
-    take(id: string, cost = 1) {
+    take(id, cost = 1) {
       const bucket = filled(id);
       const ok = bucket.tokens >= 1;
       if (ok) bucket.tokens = Math.max(-capacity, bucket.tokens - cost);
@@ -68,8 +74,7 @@ export function createBuckets(
         resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
       };
     },
-    /** Deducts what was taken at other replicas, down to a debt of one full bucket. */
-    spent(id: string, count: number) {
+    spent(id, count) {
       const bucket = filled(id);
       bucket.tokens = Math.max(-capacity, bucket.tokens - count);
     },

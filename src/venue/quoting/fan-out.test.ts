@@ -5,7 +5,7 @@ import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Commit, LinkDecline, LinkQuote, Rfq, SliceRequest } from '../../protocol/link/link.ts';
 import { createFanOut } from './fan-out.ts';
-import type { SolverSession } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster-entry.ts';
 
 /** A clock that moves when the test says so. */
 function createHandClock() {

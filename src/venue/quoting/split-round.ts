@@ -7,7 +7,7 @@ import { orderId, type StandardOrder, orderToMessage } from '../../domain/order.
 import { orderTimes } from '../../domain/time.ts';
 import { type Commit, type LinkPartial, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import type { FanOut } from './fan-out.ts';
-import type { SolverSession } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster-entry.ts';
 import { type FirmQuote, type SolverRequest, verifyCommitment, type VerifyDeps } from './verify.ts';
 
 export type PartialOffers = readonly { session: SolverSession; partial: LinkPartial }[];

@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { Liquidity } from '../market/liquidity.ts';
-import type { SolverSession } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster-entry.ts';
 import type { PeerPublisher } from '../replicas/peers.ts';
 import { createGroupTotals } from '../market/group-totals.ts';
 

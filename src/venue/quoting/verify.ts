@@ -17,7 +17,7 @@ import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PromisedOutputs } from '../market/promised-outputs.ts';
 import type { Liquidity } from '../market/liquidity.ts';
-import type { SolverSession } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster-entry.ts';
 
 /** What solvers are asked: the rfq message, and the same terms as values. */
 export interface SolverRequest {

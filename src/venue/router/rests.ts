@@ -5,18 +5,21 @@ import type { Clock } from '../../ports/clock.ts';
 /** A venue that nobody has asked for this long is not called resting. */
 const REMEMBERED_MS = 60_000;
 
-export type Rests = ReturnType<typeof createRests>;
+export interface Rests {
+  /** The last answer of a venue for a corridor. `detail` says that it rests; null: it does not. */
+  note(venueId: string, corridor: string, detail: string | null): void;
+  /** Why a venue rests that has rested wherever it was asked in the last minute. */
+  of(venueId: string): string | undefined;
+}
 
-export function createRests(clock: Pick<Clock, 'monotonicMs'>) {
+export function createRests(clock: Pick<Clock, 'monotonicMs'>): Rests {
   const last = new Map<string, Map<string, { detail: string | null; atMs: number }>>();
   return {
-    /** The last answer for a corridor; `detail` null: not that it rests. */
-    note(venueId: string, corridor: string, detail: string | null): void {
+    note(venueId, corridor, detail) {
       const known = last.get(venueId) ?? new Map<string, { detail: string | null; atMs: number }>();
       last.set(venueId, known.set(corridor, { detail, atMs: clock.monotonicMs() }));
     },
-    /** Of a venue that rested wherever it was asked in the last minute. */
-    of(venueId: string): string | undefined {
+    of(venueId) {
       const recent = [...(last.get(venueId)?.values() ?? [])].filter(
         ({ atMs }) => clock.monotonicMs() - atMs <= REMEMBERED_MS,
       );

@@ -4,7 +4,16 @@ import type { BreakerOptions } from '../options.ts';
 
 export type SolverFault = 'invalid' | 'fade';
 
-export type Breaker = ReturnType<typeof createBreaker>;
+export interface Breaker {
+  /** Returns whether this fault opened it. */
+  fault(kind: SolverFault, nowMs: number): boolean;
+  /** Wall milliseconds; undefined while closed. */
+  openUntil(nowMs: number): number | undefined;
+  /** The kind of fault that opened it last. */
+  reason(): SolverFault | undefined;
+  /** Whether the solver has been at fault recently. */
+  underWatch(nowMs: number): boolean;
+}
 
 const WEIGHT: Record<SolverFault, number> = { invalid: 1, fade: 3 };
 
@@ -14,7 +23,7 @@ export function createBreaker({
   firstCoolDownMs,
   longestCoolDownMs,
   forgiveAfterMs,
-}: BreakerOptions) {
+}: BreakerOptions): Breaker {
   let score = 0;
   let scoredAtMs = 0;
   let trips = 0;
@@ -24,8 +33,7 @@ export function createBreaker({
   const decayed = (nowMs: number) => score * 2 ** (-Math.max(0, nowMs - scoredAtMs) / halfLifeMs);
 
   return {
-    /** Whether this fault opened it. */
-    fault(kind: SolverFault, nowMs: number) {
+    fault(kind, nowMs) {
       const forgiven = Math.floor(Math.max(0, nowMs - Math.max(untilMs, scoredAtMs)) / forgiveAfterMs);
       trips = Math.max(0, trips - forgiven);
       score = decayed(nowMs) + WEIGHT[kind];
@@ -37,9 +45,8 @@ export function createBreaker({
       why = kind;
       return true;
     },
-    /** Wall milliseconds; undefined while closed. */
-    openUntil: (nowMs: number) => (nowMs < untilMs ? untilMs : undefined),
+    openUntil: (nowMs) => (nowMs < untilMs ? untilMs : undefined),
     reason: () => why,
-    underWatch: (nowMs: number) => decayed(nowMs) >= limit / 4 || nowMs - untilMs < forgiveAfterMs / 4,
+    underWatch: (nowMs) => decayed(nowMs) >= limit / 4 || nowMs - untilMs < forgiveAfterMs / 4,
   };
 }

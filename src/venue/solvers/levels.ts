@@ -8,7 +8,8 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { LinkMessage, FromSolver } from '../../protocol/link/link.ts';
 import { createBuckets } from '../access/token-buckets.ts';
 import type { LevelsOptions } from '../options.ts';
-import type { Roster, SolverSession } from './roster.ts';
+import type { Roster } from './roster.ts';
+import type { SolverSession } from './roster-entry.ts';
 import type { Markets } from '../market/markets.ts';
 
 export interface Offered {

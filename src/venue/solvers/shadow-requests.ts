@@ -9,7 +9,8 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { LinkMessage, Rfq } from '../../protocol/link/link.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { Roster, SolverSession } from './roster.ts';
+import type { Roster } from './roster.ts';
+import type { SolverSession } from './roster-entry.ts';
 
 export type ShadowRequests = ReturnType<typeof createShadowRequests>;
 

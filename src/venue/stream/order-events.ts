@@ -10,7 +10,8 @@ import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/stor
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
-import type { Roster, SolverSession } from '../solvers/roster.ts';
+import type { Roster } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster-entry.ts';
 import type { NonceGroups } from '../quoting/nonce-groups.ts';
 import { awardOf } from '../orders/award.ts';
 import { progressOf } from '../orders/status.ts';

@@ -8,7 +8,8 @@
 import { toIso } from '../../domain/time.ts';
 import type { RosterChange, WebhookStore } from '../../ports/stores/webhooks.ts';
 import type { VenueDeps } from '../deps.ts';
-import type { Roster, RosterEntry } from '../solvers/roster.ts';
+import type { Roster } from '../solvers/roster.ts';
+import type { RosterEntry } from '../solvers/roster-entry.ts';
 import { WEBHOOKS_TOPIC } from './topic.ts';
 
 /** Longer than solvers and other replicas need to connect to a replica that starts. */
