@@ -1,0 +1,113 @@
+/** What the venue knows about the LPs of one escrow, and how it reads it from the chain. */
+
+import { max } from '../../domain/amount.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import { type BondDemand, firmBond } from '../../domain/bond.ts';
+import type { SpendingLimit } from '../../settlement/spending-limit.ts';
+import type { PromisedOutputs } from './promised-outputs.ts';
+
+export interface LiquidityDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  promisedOutputs: PromisedOutputs;
+  bondDemands?: readonly BondDemand[];
+  log: Log;
+  metrics: Metrics;
+}
+
+interface Holding {
+  balance: bigint;
+  pending: bigint;
+  lapsesAt: UnixSeconds;
+  deferred: bigint;
+  /** What its bond answers with here; 0n where no bond is demanded. */
+  bond: bigint;
+  /** By operator; those without limits are absent. */
+  limits: Map<Address, SpendingLimit>;
+}
+
+interface Followed {
+  /** Live sessions that named the account. Without one it is followed until its promises end. */
+  sessions: number;
+  holdings: Map<Address, Holding>;
+  /** Besides the account itself, which may always sign. */
+  operators: Set<Address>;
+}
+
+/** What the venue follows of one escrow: the ledger balances of its LPs. */
+export interface EscrowLedger {
+  port: ChainPort;
+  accounts: Map<Address, Followed>;
+  /**
+   * Nonce groups that events ended. They count until the changed balances are read; otherwise the same money
+   * could be promised twice.
+   */
+  ended: Set<string>;
+  read: bigint | undefined;
+  busy: boolean;
+  blocksSinceFull: number;
+  stop: () => void;
+}
+
+/** What is followed in memory, and who is told of a revoked operator. */
+export interface LiquidityState {
+  readonly bondDemands: readonly BondDemand[];
+  readonly revoked: ((chainId: number, account: Address, operator: Address) => void)[];
+  /** Opened cross-chain orders of promised nonce groups; a fill ends the group. */
+  readonly groups: Map<Bytes32, string>;
+  readonly ledgers: Map<number, EscrowLedger>;
+}
+
+export const readAccount = (state: LiquidityState, ledger: EscrowLedger, account: Address): Promise<void[]> =>
+  Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(state, ledger, account, address)));
+
+/**
+ * Read before and after the balance, and the larger counts: money that is paid out meanwhile must not
+ * appear free.
+ */
+export async function readHolding(
+  state: LiquidityState,
+  { port, accounts }: EscrowLedger,
+  account: Address,
+  token: Address,
+): Promise<void> {
+  const before = await port.ledgerDeferred(account, token);
+  const operators = [...(accounts.get(account)?.operators ?? [])];
+  const [balance, pending, bond, limits] = await Promise.all([
+    port.ledgerBalance(account, token),
+    port.pendingWithdrawal(account, token),
+    demandedBond(state, port.chain.id, token) > 0n ? port.bond(account, token) : undefined,
+    Promise.all(operators.map((operator) => port.operatorLimit(account, operator, token))),
+  ]);
+  const deferred = max(before, await port.ledgerDeferred(account, token));
+  accounts.get(account)?.holdings.set(token, {
+    ...{ balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred },
+    bond: bond === undefined ? 0n : firmBond(bond),
+    limits: new Map(
+      operators.flatMap((operator, at) => {
+        const limit = limits[at];
+        return limit === undefined ? [] : [[operator, limit] as const];
+      }),
+    ),
+  });
+}
+
+export const demandedBond = (state: LiquidityState, chainId: number, token: Address): bigint =>
+  state.bondDemands.find((demand) => demand.chainId === chainId && demand.token === token)?.amount ?? 0n;
+
+export function dropUnused(
+  deps: LiquidityDeps,
+  { port, accounts }: EscrowLedger,
+  account: Address,
+  { sessions }: Followed,
+): void {
+  const { id, tokens } = port.chain;
+  if (
+    sessions === 0 &&
+    !tokens.some(({ address }) => deps.promisedOutputs.promised(id, account, address, '') > 0n)
+  )
+    accounts.delete(account);
+}
