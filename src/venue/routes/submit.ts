@@ -3,7 +3,8 @@
 import type { Route } from '../../ports/http.ts';
 import type { Schema } from '../../protocol/schema.ts';
 import { zOrder } from '../../protocol/api/submit.ts';
-import type { Submitter, SubmitRequest } from '../orders/submit.ts';
+import type { Submitter } from '../orders/submit.ts';
+import type { SubmitRequest } from '../orders/verify-submission.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
