@@ -4,7 +4,7 @@ import { orderEnvelope } from '../../domain/order.ts';
 import { assetId } from '../../domain/asset.ts';
 import { ORDER_TYPE, type CandidateTerms, WARNINGS } from '../../protocol/api/candidate.ts';
 import type { Prices } from '../market/prices.ts';
-import type { RfqCandidate } from './rfq-source.ts';
+import type { RfqCandidate } from './rank-quotes.ts';
 import type { SolverRequest } from './verify.ts';
 
 export interface TermsContext {

@@ -4,7 +4,7 @@ import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import type { ListedAsset } from '../market/markets.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 import { pairOf, type RouteSource } from './source.ts';
 
 /** Best first; only on the request's two chains. */

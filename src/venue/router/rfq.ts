@@ -1,6 +1,7 @@
 /** Solvers as a source of the router. */
 
-import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
+import type { RfqSource } from '../quoting/rfq-source.ts';
+import type { RfqCandidate } from '../quoting/rank-quotes.ts';
 import type { SolverRequest } from '../quoting/verify.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 

@@ -19,7 +19,7 @@ import { BREAKER, CHAIN_DEFAULTS } from '../options.ts';
 import { createTakerNonces } from '../quoting/taker-nonces.ts';
 import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 import type { RouteSource } from './source.ts';
 import { createRests } from './rests.ts';
 import { createRouteRoster } from './route-roster.ts';

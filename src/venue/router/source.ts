@@ -11,7 +11,7 @@ import type { RoutePair, VenueFee } from '../../ports/route-venue.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import type { Leg, SealedRoute } from '../../protocol/api/router.ts';
 import type { RelayTerms } from '../quoting/relay-fee.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 
 export interface RouteLeg {
   kind: Leg['kind'];

@@ -10,7 +10,7 @@ import { ROUTE_KINDS, type VenueFee } from '../../ports/route-venue.ts';
 import { directCandidate, followedBy, type RouteCandidate } from './gather.ts';
 import type { RouteLeg, RouteOffer } from './source.ts';
 import { routerTerms } from './terms.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 
 const token = (n: number): TokenInfo => ({
   address: `0x${n.toString(16).padStart(40, '1')}`,

@@ -12,7 +12,7 @@ import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
 import { firmnessWarnings } from './firmness.ts';
 import type { RouteCandidate } from './gather.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 import type { RouteLeg } from './source.ts';
 
 export interface RouterTermsContext {
