@@ -13,7 +13,7 @@ import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { ListedAsset } from '../market/markets.ts';
 import type { RouterOptions } from '../options.ts';
 import { firstLeg, makesSense, middlesOf, secondLeg, serving } from './middles.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { PairRequest } from '../quoting/solver-request.ts';
 import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import type { Found, RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
@@ -59,165 +59,187 @@ interface LegSearch {
 
 const FIRST_SHARE = 0.5;
 
-export function createGatherer(
-  { sources, relayFees, nonces, clock, random, log }: GathererDeps,
+export interface Gatherer {
+  /** All orders that are signed first share `nonce`. */
+  gather(intent: PairRequest, nonce: bigint, search?: Search): Promise<RouteCandidates>;
+}
+
+export interface Search {
+  /** Whether routes over two legs are tried too; they are unless this is false. */
+  twoLegs?: boolean;
+  /** Assets that no route may come back to. */
+  passed?: readonly Asset[];
+}
+
+export function createGatherer(deps: GathererDeps, options: RouterOptions): Gatherer {
+  return { gather: (intent, nonce, search) => gather(deps, options, intent, nonce, search) };
+}
+
+async function gather(
+  deps: GathererDeps,
   options: RouterOptions,
-) {
-  /** All orders that are signed first share `nonce`. `passed`: assets that no route may come back to. */
-  async function gather(
-    intent: PairRequest,
-    nonce: bigint,
-    { twoLegs = true, passed = [] }: { twoLegs?: boolean; passed?: readonly Asset[] } = {},
-  ): Promise<RouteCandidates> {
-    const gathered: RouteCandidates = { candidates: [], whys: [], closed: [] };
-    const endsAtMs = clock.monotonicMs() + options.timeoutMs;
-    const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
-    const over = new AbortController();
-    // Every source adds a listener to the signal.
-    setMaxListeners(0, over.signal);
+  intent: PairRequest,
+  nonce: bigint,
+  { twoLegs = true, passed = [] }: Search = {},
+): Promise<RouteCandidates> {
+  const gathered: RouteCandidates = { candidates: [], whys: [], closed: [] };
+  const endsAtMs = deps.clock.monotonicMs() + options.timeoutMs;
+  const leftMs = () => Math.max(1, endsAtMs - deps.clock.monotonicMs());
+  const over = new AbortController();
+  // Every source adds a listener to the signal.
+  setMaxListeners(0, over.signal);
 
-    const direct = async (source: RouteSource): Promise<void> => {
-      const found = await source.find(intent, nonce, leftMs(), over.signal);
-      gathered.candidates.push(...found.offers.filter(avoiding(passed)).map(directCandidate));
-      if (found.isClosed) noteClosed(found);
-      else if (found.why) gathered.whys.push(found.why);
-    };
-    const noteClosed = ({ why, isClosed }: Found): void => {
-      if (isClosed && why && gathered.closed.every(({ message }) => message !== why.message))
-        gathered.closed.push({ ...why, corridor: intent.corridor });
-    };
-    const across = async (middle: ListedAsset): Promise<void> => {
-      const legs = await twoLegsAcross(middle, intent, nonce, { leftMs, signal: over.signal, noteClosed });
-      if (legs) gathered.candidates.push(joined(intent, legs[0], legs[1]));
-    };
-    const safely = (what: string, task: Promise<void>) =>
-      task.catch((error: unknown) => {
-        if (error instanceof ApiError) gathered.refusal = error;
-        else log.error({ what, error }, 'a source of the router failed');
-      });
-    const tasks = [
-      ...serving(intent, sources).map((source) => safely(source.id, direct(source))),
-      ...(twoLegs
-        ? middlesOf(intent, sources, options).map((middle) => safely(middle.token.symbol, across(middle)))
-        : []),
-    ];
-    await inTime(tasks, options.timeoutMs);
-    over.abort();
-    // Copies, because late sources still add to the originals.
-    return {
-      ...gathered,
-      candidates: [...gathered.candidates],
-      whys: [...gathered.whys],
-      closed: [...gathered.closed],
-    };
-  }
-
-  /** Asks first for the leg whose amount the taker fixed. */
-  async function twoLegsAcross(
-    middle: ListedAsset,
-    intent: PairRequest,
-    nonce: bigint,
-    { leftMs, signal, noteClosed }: LegSearch,
-  ): Promise<[RouteOffer, RouteOffer] | undefined> {
-    const forwards = intent.side === 'exactInput';
-    const legs = [firstLeg(intent, middle), secondLeg(intent, middle)] as const;
-    const [fixed, open] = forwards ? legs : ([legs[1], legs[0]] as const);
-    const nonceOf = (leg: PairRequest) =>
-      leg === legs[0] ? nonce : nonces.next(leg.input.chain.id, leg.taker);
-    // No path visits an asset twice: each leg keeps off the other's far end, and off what the other passes.
-    const end = avoiding([forwards ? intent.output.asset : intent.input.asset]);
-    const search = (withinMs: number, isAllowed: (offer: RouteOffer) => boolean) => ({
-      ...{ withinMs, signal, isAllowed, noteClosed },
-    });
-    const one = await best(
-      fixed,
-      serving(fixed, sources),
-      nonceOf(fixed),
-      search(leftMs() * FIRST_SHARE, end),
-    );
-    if (!one || signal.aborted) return undefined;
-    const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };
-    const fitting = serving(leg, sources).filter((source) =>
-      forwards ? makesSense(one.source, source) : makesSense(source, one.source),
-    );
-    const elsewhere = avoiding(
-      assetsOf(one.offer.legs).filter((asset) => assetId(asset) !== assetId(middle.asset)),
-    );
-    const other = await best(leg, fitting, nonceOf(open), search(leftMs(), elsewhere));
-    if (!other) return undefined;
-    return forwards ? [one.offer, other.offer] : [other.offer, one.offer];
-  }
-
-  async function best(
-    leg: PairRequest,
-    asked: readonly RouteSource[],
-    nonce: bigint,
-    {
-      withinMs,
-      signal,
-      isAllowed,
+  const direct = async (source: RouteSource): Promise<void> => {
+    const found = await source.find(intent, nonce, leftMs(), over.signal);
+    gathered.candidates.push(...found.offers.filter(avoiding(passed)).map(directCandidate));
+    if (found.isClosed) noteClosed(found);
+    else if (found.why) gathered.whys.push(found.why);
+  };
+  const noteClosed = ({ why, isClosed }: Found): void => {
+    if (isClosed && why && gathered.closed.every(({ message }) => message !== why.message))
+      gathered.closed.push({ ...why, corridor: intent.corridor });
+  };
+  const across = async (middle: ListedAsset): Promise<void> => {
+    const legs = await twoLegsAcross(deps, middle, intent, nonce, {
+      leftMs,
+      signal: over.signal,
       noteClosed,
-    }: Pick<LegSearch, 'signal' | 'noteClosed'> & {
-      withinMs: number;
-      isAllowed: (offer: RouteOffer) => boolean;
-    },
-  ): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
-    // Each request to solvers needs its own id.
-    const found = await Promise.all(
-      asked.map((source) =>
-        source.find({ ...leg, requestId: random.bytes32().slice(2, 34) }, nonce, withinMs, signal),
-      ),
-    );
-    found.forEach(noteClosed);
-    const [offer] = rank(
-      leg.side,
-      found.flatMap(({ offers }) => offers.filter(isAllowed)),
-    );
-    const source = offer && asked.find(({ id }) => id === offer.source);
-    return offer && source && { source, offer };
-  }
-
-  function joined(intent: PairRequest, first: RouteOffer, second: RouteOffer): RouteCandidate {
-    const { side, input, output } = intent;
-    const gasOn = (offer: RouteOffer) =>
-      relayFees.takerGas(
-        {
-          side,
-          origin: { id: Number(offer.order.originChainId) },
-          inputToken: input.token,
-          outputToken: output.token,
-        },
-        offer.relayTerms,
-      );
-    return {
-      quoteId: first.quoteId,
-      inputAmount: first.inputAmount,
-      outputAmount: second.outputAmount,
-      takerGas: gasOn(first) + gasOn(second),
-      eta: first.eta === null || second.eta === null ? null : first.eta + second.eta,
-      fillRateBps: Math.min(first.fillRateBps, second.fillRateBps),
-      validUntil: first.validUntil,
-      first,
-      legs: followedBy(
-        first.legs,
-        second.legs.map((leg) => ({ ...leg, output: { ...leg.output, minimum: null } })),
-      ),
-      model: 'sequential',
-      gas: [...gasCosts(first), ...gasCosts(second, true)],
-    };
-  }
-
-  function inTime(tasks: readonly Promise<void>[], ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      void Promise.all(tasks).then(() => {
-        cancel();
-        resolve();
-      });
     });
-  }
+    if (legs) gathered.candidates.push(joined(deps, intent, legs[0], legs[1]));
+  };
+  const safely = (what: string, task: Promise<void>) =>
+    task.catch((error: unknown) => {
+      if (error instanceof ApiError) gathered.refusal = error;
+      else deps.log.error({ what, error }, 'a source of the router failed');
+    });
+  const tasks = [
+    ...serving(intent, deps.sources).map((source) => safely(source.id, direct(source))),
+    ...(twoLegs
+      ? middlesOf(intent, deps.sources, options).map((middle) => safely(middle.token.symbol, across(middle)))
+      : []),
+  ];
+  await inTime(deps, tasks, options.timeoutMs);
+  over.abort();
+  // Copies, because late sources still add to the originals.
+  return {
+    ...gathered,
+    candidates: [...gathered.candidates],
+    whys: [...gathered.whys],
+    closed: [...gathered.closed],
+  };
+}
 
-  return { gather };
+/** Asks first for the leg whose amount the taker fixed. */
+async function twoLegsAcross(
+  deps: GathererDeps,
+  middle: ListedAsset,
+  intent: PairRequest,
+  nonce: bigint,
+  { leftMs, signal, noteClosed }: LegSearch,
+): Promise<[RouteOffer, RouteOffer] | undefined> {
+  const forwards = intent.side === 'exactInput';
+  const legs = [firstLeg(intent, middle), secondLeg(intent, middle)] as const;
+  const [fixed, open] = forwards ? legs : ([legs[1], legs[0]] as const);
+  const nonceOf = (leg: PairRequest) =>
+    leg === legs[0] ? nonce : deps.nonces.next(leg.input.chain.id, leg.taker);
+  // No path visits an asset twice: each leg keeps off the other's far end, and off what the other passes.
+  const end = avoiding([forwards ? intent.output.asset : intent.input.asset]);
+  const search = (withinMs: number, isAllowed: (offer: RouteOffer) => boolean) => ({
+    ...{ withinMs, signal, isAllowed, noteClosed },
+  });
+  const one = await best(
+    deps,
+    fixed,
+    serving(fixed, deps.sources),
+    nonceOf(fixed),
+    search(leftMs() * FIRST_SHARE, end),
+  );
+  if (!one || signal.aborted) return undefined;
+  const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };
+  const fitting = serving(leg, deps.sources).filter((source) =>
+    forwards ? makesSense(one.source, source) : makesSense(source, one.source),
+  );
+  const elsewhere = avoiding(
+    assetsOf(one.offer.legs).filter((asset) => assetId(asset) !== assetId(middle.asset)),
+  );
+  const other = await best(deps, leg, fitting, nonceOf(open), search(leftMs(), elsewhere));
+  if (!other) return undefined;
+  return forwards ? [one.offer, other.offer] : [other.offer, one.offer];
+}
+
+async function best(
+  deps: GathererDeps,
+  leg: PairRequest,
+  asked: readonly RouteSource[],
+  nonce: bigint,
+  {
+    withinMs,
+    signal,
+    isAllowed,
+    noteClosed,
+  }: Pick<LegSearch, 'signal' | 'noteClosed'> & {
+    withinMs: number;
+    isAllowed: (offer: RouteOffer) => boolean;
+  },
+): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
+  // Each request to solvers needs its own id.
+  const found = await Promise.all(
+    asked.map((source) =>
+      source.find({ ...leg, requestId: deps.random.bytes32().slice(2, 34) }, nonce, withinMs, signal),
+    ),
+  );
+  found.forEach(noteClosed);
+  const [offer] = rank(
+    leg.side,
+    found.flatMap(({ offers }) => offers.filter(isAllowed)),
+  );
+  const source = offer && asked.find(({ id }) => id === offer.source);
+  return offer && source && { source, offer };
+}
+
+function joined(
+  deps: GathererDeps,
+  intent: PairRequest,
+  first: RouteOffer,
+  second: RouteOffer,
+): RouteCandidate {
+  const { side, input, output } = intent;
+  const gasOn = (offer: RouteOffer) =>
+    deps.relayFees.takerGas(
+      {
+        side,
+        origin: { id: Number(offer.order.originChainId) },
+        inputToken: input.token,
+        outputToken: output.token,
+      },
+      offer.relayTerms,
+    );
+  return {
+    quoteId: first.quoteId,
+    inputAmount: first.inputAmount,
+    outputAmount: second.outputAmount,
+    takerGas: gasOn(first) + gasOn(second),
+    eta: first.eta === null || second.eta === null ? null : first.eta + second.eta,
+    fillRateBps: Math.min(first.fillRateBps, second.fillRateBps),
+    validUntil: first.validUntil,
+    first,
+    legs: followedBy(
+      first.legs,
+      second.legs.map((leg) => ({ ...leg, output: { ...leg.output, minimum: null } })),
+    ),
+    model: 'sequential',
+    gas: [...gasCosts(first), ...gasCosts(second, true)],
+  };
+}
+
+function inTime(deps: GathererDeps, tasks: readonly Promise<void>[], ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = deps.clock.after(ms, resolve);
+    void Promise.all(tasks).then(() => {
+      cancel();
+      resolve();
+    });
+  });
 }
 
 export function followedBy(earlier: readonly RouteLeg[], later: readonly RouteLeg[]): RouteLeg[] {
