@@ -13,14 +13,37 @@ export interface PinnedBlocks {
   final: Block;
 }
 
-export type ChainView = ReturnType<typeof createChainView>;
+export interface ChainView {
+  readonly chain: ChainPort;
+  /**
+   * Reads the newest blocks. `touched`: orders of newly final events and payload hashes of newly final
+   * proofs. undefined without a head, or when it was reorganised away.
+   */
+  update(): Promise<(PinnedBlocks & { touched: ReadonlySet<Bytes32> }) | undefined>;
+  /**
+   * The blocks for an order of this value. Without the block that its value waits for, the one at depth: the
+   * venue reports and sends nobody's own money, and an order that it left alone would miss its refund.
+   */
+  pinnedFor(valueUsd: number | undefined): Promise<PinnedBlocks | undefined>;
+  /** A cached block with another hash than `expected` is read again. */
+  blockAt(number: bigint, expected?: Hex): Promise<Block>;
+  /** Final events in chain order. Asks the node unless `isEnough` accepts the cached events. */
+  orderEvents(
+    orderId: Bytes32,
+    since: number,
+    final: Block,
+    isEnough: (events: readonly CachedOrderEvent[]) => boolean,
+  ): Promise<CachedOrderEvent[]>;
+  /** The proof of a payload in block `from` or later, and not after `final`. */
+  proof(payloadHash: Bytes32, from: bigint, final: Block): Promise<EscrowEvent | undefined>;
+}
 
 /** A node may have served no logs yet, or those of another fork. */
 const OVERLAP = 4n;
 const CACHED_PROOFS = 50_000;
 const CACHED_BLOCKS = 2_000;
 
-export function createChainView(chain: ChainPort) {
+export function createChainView(chain: ChainPort): ChainView {
   const depth = BigInt(chain.chain.depth);
   const events = createOrderEventCache();
   const proofs = new LRUCache<Bytes32, EscrowEvent>({ max: CACHED_PROOFS });
@@ -39,10 +62,6 @@ export function createChainView(chain: ChainPort) {
     if (ofOrder && events.add(ofOrder)) notFinal.set(ofOrder.orderId, ofOrder.blockNumber);
   }
 
-  /**
-   * `touched`: orders of newly final events and payload hashes of newly final proofs. undefined without a
-   * head, or when it was reorganised away.
-   */
   async function update(): Promise<(PinnedBlocks & { touched: ReadonlySet<Bytes32> }) | undefined> {
     const head = chain.head();
     if (!head) return undefined;
@@ -67,7 +86,6 @@ export function createChainView(chain: ChainPort) {
     return { ...pinned, touched };
   }
 
-  /** A cached block with another hash than `expected` is read again. */
   async function blockAt(number: bigint, expected?: Hex): Promise<Block> {
     const cached = blocks.get(number);
     // It may have been reorganised away, or the development chain reset.
@@ -106,24 +124,14 @@ export function createChainView(chain: ChainPort) {
   return {
     chain,
     update,
-    /**
-     * For an order of this value. Without the block that its value waits for, the one at depth: the venue
-     * reports and sends nobody's own money, and an order that it left alone would miss its refund.
-     */
-    async pinnedFor(valueUsd: number | undefined): Promise<PinnedBlocks | undefined> {
+    async pinnedFor(valueUsd) {
       const number = chain.finalNumber(valueUsd);
       if (pinned === undefined || number === undefined) return pinned;
       const { head, final } = pinned;
       return number < final.number ? { head, final: await blockAt(number) } : pinned;
     },
     blockAt,
-    /** In chain order. Asks the node unless `isEnough` accepts the cached events. */
-    async orderEvents(
-      orderId: Bytes32,
-      since: number,
-      final: Block,
-      isEnough: (events: readonly CachedOrderEvent[]) => boolean,
-    ): Promise<CachedOrderEvent[]> {
+    async orderEvents(orderId, since, final, isEnough) {
       const cached = await finalOnes(events.of(orderId), final);
       if (isEnough(cached)) return cached;
       const read = (await chain.orderEvents(orderId, since)).flatMap((event) => cacheableEvent(event) ?? []);
@@ -132,8 +140,7 @@ export function createChainView(chain: ChainPort) {
         final,
       );
     },
-    /** In block `from` or later, and not after `final`. */
-    async proof(payloadHash: Bytes32, from: bigint, final: Block): Promise<EscrowEvent | undefined> {
+    async proof(payloadHash, from, final) {
       const finalProof = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), final))[0];
       const cached = await finalProof();
       if (cached) return cached;

@@ -3,6 +3,7 @@
  * and each claim on a bond that final events show once.
  */
 
+import type { Gauge } from '../../../ports/metrics.ts';
 import type { Evidence, Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { outputHash } from '../../../domain/order.ts';
@@ -22,7 +23,7 @@ import { withdrawDeferredCall } from '../../../settlement/call.ts';
 import { allocate, payoutKey } from '../../../settlement/deferred.ts';
 import type { VenueDeps } from '../../deps.ts';
 import { followHeads } from './follow-heads.ts';
-import { createSend } from './send.ts';
+import { createSend, type Send } from './send.ts';
 
 export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   store: DeliveryStore & Pick<OrderStore, 'order'> & Pick<FirmnessStore, 'addBondClaim'>;
@@ -39,255 +40,327 @@ const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
-export function createWithdrawals(
-  { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
-  {
-    recordingSeconds = 10,
-  }: {
-    /**
-     * An account's own requests and withdrawals are recorded this many chain seconds late, so that earlier
-     * deliveries have been recorded.
-     */
-    recordingSeconds?: number;
-  } = {},
-) {
-  const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', {
+export interface WithdrawalsOptions {
+  /**
+   * An account's own requests and withdrawals are recorded this many chain seconds late, so that earlier
+   * deliveries have been recorded.
+   */
+  recordingSeconds?: number;
+}
+
+/** What the followers of all chains share, and the followers. */
+interface WithdrawalsState {
+  readonly recordingSeconds: number;
+  readonly waiting: Gauge;
+  readonly send: Send;
+  readonly following: { stop(): Promise<void> }[];
+}
+
+export interface Withdrawals {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createWithdrawals(deps: WithdrawalsDeps, options: WithdrawalsOptions = {}): Withdrawals {
+  const steps = deps.metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', {
     step: ['withdraw'],
-    chain: [...chains.values()].map(({ chain }) => chain.slug),
+    chain: [...deps.chains.values()].map(({ chain }) => chain.slug),
   });
-  const waiting = metrics.gauge('firmquote_venue_payouts_due', 'Deliveries due to be paid out', ['chain']);
-  const send = createSend({ log, steps });
-  const following: { stop(): Promise<void> }[] = [];
-
-  function follow(port: ChainPort): { stop(): Promise<void> } {
-    const chainId = port.chain.id;
-    const refusals = new Map<string, number>();
-    /** Paid by the newest block, or never payable: neither is overdue. */
-    const done = new Set<string>();
-    let place: EventPlace | undefined;
-    let written = 0n;
-    let stopped = false;
-
-    async function look(head: Block) {
-      const depth = BigInt(port.chain.depth);
-      await read(head.number > depth ? head.number - depth : 0n, head.timestamp);
-      await pay(head.timestamp);
-    }
-
-    async function read(deep: bigint, now: UnixSeconds) {
-      place ??= await store.withdrawalsRead(chainId, deep);
-      while (place.block < deep && !stopped) {
-        const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
-        // The stored position may be inside this block.
-        const events = await port.events(place.block, to);
-        const paid = new Set(
-          events.flatMap((event) =>
-            event.kind === 'deferral_ended' ? [`${event.blockHash}:${event.logIndex - 1}`] : [],
-          ),
-        );
-        for (const event of events)
-          if (!paid.has(`${event.blockHash}:${event.logIndex}`) && !(await write(event, now))) return;
-        place = { block: to, logIndex: WHOLE_BLOCK };
-        if (to - written < PLACE_EVERY) continue;
-        await store.readWithdrawal(chainId, place, [], clock.nowMs());
-        written = to;
-      }
-    }
-
-    /** false: cannot be recorded yet; the next block tries again. */
-    async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
-      if (event.kind === 'bond' && event.claim !== undefined) return writeClaim(event, event.claim);
-      if (
-        event.kind !== 'deferral_ended' &&
-        (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))
-      )
-        return true;
-      const evidence = await evidenceOf(event);
-      if (event.kind === 'ledger' && evidence.at + recordingSeconds > now) return false;
-      const late =
-        event.kind === 'deferral_ended' ? await ended(event, evidence) : await ownMove(event, evidence);
-      if (late.length === 0) return true;
-      const result = await store.readWithdrawal(
-        chainId,
-        { block: event.blockNumber, logIndex: event.logIndex },
-        late,
-        clock.nowMs(),
-      );
-      if (result === 'written')
-        for (const { before, facts } of late)
-          log.info(
-            { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
-            'ledger money of an order moved',
-          );
-      return result !== 'moved';
-    }
-
-    /** Before the position moves on, so that none is lost. */
-    async function writeClaim(
-      event: Extract<EscrowEvent, { kind: 'bond' }>,
-      claim: BondClaim,
-    ): Promise<true> {
-      const { at } = await evidenceOf(event);
-      const { account, token, txHash, logIndex, blockNumber: block } = event;
-      const { orderId, quoteId, reason, promised, paid, forfeited } = claim;
-      await store.addBondClaim({
-        ...{ chainId, txHash, logIndex, block, atMs: at * 1_000, account, token },
-        ...{ orderId, quoteId, reason, promised, paid, forfeited },
-      });
-      log.warn({ account, orderId, reason }, 'the bond of an LP has paid a taker for a failed promise');
-      return true;
-    }
-
-    async function ended(
-      event: Extract<EscrowEvent, { kind: 'deferral_ended' }>,
-      evidence: Evidence,
-    ): Promise<LateFacts[]> {
-      const before = await store.order(event.orderId);
-      const outputIndex =
-        before?.order.outputs.findIndex(
-          (output) => output.chainId === BigInt(chainId) && outputHash(output) === event.outputHash,
-        ) ?? -1;
-      if (!before || outputIndex === -1) return [];
-      return [
-        { before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] },
-      ];
-    }
-
-    /**
-     * Counts against the oldest deliveries, per workspace: small ones must not hide those of another
-     * workspace.
-     */
-    async function ownMove(
-      { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
-      evidence: Evidence,
-    ): Promise<LateFacts[]> {
-      const open = await store.openDeliveries(chainId, account, token);
-      if (open.length === 0) return [];
-      const facts = new Map<Bytes32, Fact[]>();
-      const say = ({ orderId }: LedgerDelivery, fact: Fact) =>
-        void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
-      const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) =>
-        open.filter(({ workspaceId }) => workspaceId === id),
-      );
-      for (const { credit, amount: part } of books.flatMap((book) =>
-        allocate(request?.amount ?? -amount, book),
-      )) {
-        const { outputIndex, requested } = credit;
-        if (request === undefined && part > 0n)
-          say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
-        // A withdrawal ends its request, even if it took less.
-        else if (part !== requested)
-          say(credit, {
-            kind: 'withdrawal_requested',
-            outputIndex,
-            amount: part,
-            availableAt: request?.availableAt ?? 0,
-            lapsesAt: request?.lapsesAt ?? 0,
-            evidence,
-          });
-      }
-      return Promise.all(
-        [...facts].map(async ([orderId, list]) => ({
-          before: (await store.order(orderId)) as OrderRecord,
-          facts: list,
-        })),
-      );
-    }
-
-    async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent): Promise<Evidence> {
-      const block = await port.block(blockNumber);
-      if (!block) throw new RangeError(`Block ${blockNumber} is not there.`);
-      return { chainId, txHash, blockNumber, blockHash, at: block.timestamp };
-    }
-
-    async function pay(now: UnixSeconds) {
-      const transactor = transactors.get(chainId);
-      const due = await store.dueDeliveries(chainId, now, MOST_DUE);
-      const names = new Set(due.map(nameOf));
-      for (const name of done) if (!names.has(name)) done.delete(name);
-      waiting.set(names.size - done.size, { chain: port.chain.slug });
-      // Another worker pays while this one lacks the signer's lease.
-      if (!transactor?.healthy()) return;
-      for (const delivery of due) {
-        if (stopped) return;
-        if (delivery.lookAt > now) continue;
-        await payOne(delivery, transactor, now).catch((error: unknown) =>
-          log.warn(
-            { orderId: delivery.orderId, error },
-            'a deferred delivery was not paid out; it will be tried again',
-          ),
-        );
-      }
-    }
-
-    async function payOne(
-      { orderId, outputIndex }: LedgerDelivery,
-      transactor: Transactor,
-      now: UnixSeconds,
-    ) {
-      const before = await store.order(orderId);
-      const output = before?.order.outputs[outputIndex];
-      if (!before || !output) return;
-      const name = nameOf({ orderId, outputIndex });
-      const until = await port.deferredUntil(orderId, outputHash(output));
-      // The final block will tell whether it was paid, kept or not delivered.
-      if (until === 0) done.add(name);
-      if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
-      if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
-      const sent = await send(
-        port,
-        transactor,
-        name,
-        port.chain.escrow,
-        withdrawDeferredCall(orderId, output),
-        null,
-      );
-      if (sent.kind === 'sent') {
-        refusals.delete(name);
-        done.delete(name);
-        const { hash } = sent;
-        const recorded = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
-        if (hash && !recorded)
-          await store.appendLate(
-            { before, facts: [{ kind: 'payout_sent', outputIndex, chainId, txHash: hash }] },
-            clock.nowMs(),
-          );
-        return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
-      }
-      const times = (refusals.get(name) ?? 0) + 1;
-      refusals.set(name, times);
-      done.add(name);
-      log.warn(
-        { orderId, reason: sent.revert.text, times },
-        'a deferred delivery cannot be paid out: the money stays in the ledger',
-      );
-      return store.postponeDelivery(
-        { orderId, outputIndex },
-        now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)),
-      );
-    }
-
-    const follower = followHeads(port, log, async () => {
-      const head = port.head();
-      if (head) await look(head);
-    });
-    follower.readNow();
-    return {
-      async stop() {
-        stopped = true;
-        await follower.stop();
-      },
-    };
-  }
-
-  return {
-    start() {
-      for (const port of chains.values()) following.push(follow(port));
-    },
-    async stop() {
-      await Promise.all(following.map((each) => each.stop()));
-    },
+  const state: WithdrawalsState = {
+    recordingSeconds: options.recordingSeconds ?? 10,
+    waiting: deps.metrics.gauge('firmquote_venue_payouts_due', 'Deliveries due to be paid out', ['chain']),
+    send: createSend({ log: deps.log, steps }),
+    following: [],
   };
+
+  return { start: () => start(deps, state), stop: () => stop(state) };
+}
+
+function start(deps: WithdrawalsDeps, state: WithdrawalsState): void {
+  for (const port of deps.chains.values()) state.following.push(follow(deps, state, port));
+}
+
+/** What is known about the withdrawals of one chain. */
+interface Follower {
+  readonly port: ChainPort;
+  readonly chainId: number;
+  /** How often the escrow has refused each payment. */
+  readonly refusals: Map<string, number>;
+  /** Paid by the newest block, or never payable: neither is overdue. */
+  readonly done: Set<string>;
+  /** Up to here events have been read. */
+  place: EventPlace | undefined;
+  /** The block of the position that was stored last. */
+  written: bigint;
+  stopped: boolean;
+  readonly heads: { readNow: () => void; stop(): Promise<void> };
+}
+
+function follow(deps: WithdrawalsDeps, state: WithdrawalsState, port: ChainPort): { stop(): Promise<void> } {
+  const follower: Follower = {
+    port,
+    chainId: port.chain.id,
+    refusals: new Map<string, number>(),
+    done: new Set<string>(),
+    place: undefined,
+    written: 0n,
+    stopped: false,
+    heads: followHeads(port, deps.log, async () => {
+      const head = port.head();
+      if (head) await look(deps, state, follower, head);
+    }),
+  };
+  follower.heads.readNow();
+  return { stop: () => stopFollowing(follower) };
+}
+
+async function stopFollowing(follower: Follower): Promise<void> {
+  follower.stopped = true;
+  await follower.heads.stop();
+}
+
+async function look(
+  deps: WithdrawalsDeps,
+  state: WithdrawalsState,
+  follower: Follower,
+  head: Block,
+): Promise<void> {
+  const depth = BigInt(follower.port.chain.depth);
+  await read(deps, state, follower, head.number > depth ? head.number - depth : 0n, head.timestamp);
+  await pay(deps, state, follower, head.timestamp);
+}
+
+async function read(
+  deps: WithdrawalsDeps,
+  state: WithdrawalsState,
+  follower: Follower,
+  deep: bigint,
+  now: UnixSeconds,
+): Promise<void> {
+  follower.place ??= await deps.store.withdrawalsRead(follower.chainId, deep);
+  while (follower.place.block < deep && !follower.stopped) {
+    const to: bigint = follower.place.block + RANGE < deep ? follower.place.block + RANGE : deep;
+    // The stored position may be inside this block.
+    const events = await follower.port.events(follower.place.block, to);
+    const paid = new Set(
+      events.flatMap((event) =>
+        event.kind === 'deferral_ended' ? [`${event.blockHash}:${event.logIndex - 1}`] : [],
+      ),
+    );
+    for (const event of events)
+      if (
+        !paid.has(`${event.blockHash}:${event.logIndex}`) &&
+        !(await write(deps, state, follower, event, now))
+      )
+        return;
+    follower.place = { block: to, logIndex: WHOLE_BLOCK };
+    if (to - follower.written < PLACE_EVERY) continue;
+    await deps.store.readWithdrawal(follower.chainId, follower.place, [], deps.clock.nowMs());
+    follower.written = to;
+  }
+}
+
+/** false: cannot be recorded yet; the next block tries again. */
+async function write(
+  deps: WithdrawalsDeps,
+  state: WithdrawalsState,
+  follower: Follower,
+  event: EscrowEvent,
+  now: UnixSeconds,
+): Promise<boolean> {
+  if (event.kind === 'bond' && event.claim !== undefined)
+    return writeClaim(deps, follower, event, event.claim);
+  if (
+    event.kind !== 'deferral_ended' &&
+    (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))
+  )
+    return true;
+  const evidence = await evidenceOf(follower, event);
+  if (event.kind === 'ledger' && evidence.at + state.recordingSeconds > now) return false;
+  const late =
+    event.kind === 'deferral_ended'
+      ? await ended(deps, follower, event, evidence)
+      : await ownMove(deps, follower, event, evidence);
+  if (late.length === 0) return true;
+  const result = await deps.store.readWithdrawal(
+    follower.chainId,
+    { block: event.blockNumber, logIndex: event.logIndex },
+    late,
+    deps.clock.nowMs(),
+  );
+  if (result === 'written')
+    for (const { before, facts } of late)
+      deps.log.info(
+        { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
+        'ledger money of an order moved',
+      );
+  return result !== 'moved';
+}
+
+/** Before the position moves on, so that none is lost. */
+async function writeClaim(
+  deps: WithdrawalsDeps,
+  follower: Follower,
+  event: Extract<EscrowEvent, { kind: 'bond' }>,
+  claim: BondClaim,
+): Promise<true> {
+  const { at } = await evidenceOf(follower, event);
+  const { account, token, txHash, logIndex, blockNumber: block } = event;
+  const { orderId, quoteId, reason, promised, paid, forfeited } = claim;
+  await deps.store.addBondClaim({
+    ...{ chainId: follower.chainId, txHash, logIndex, block, atMs: at * 1_000, account, token },
+    ...{ orderId, quoteId, reason, promised, paid, forfeited },
+  });
+  deps.log.warn({ account, orderId, reason }, 'the bond of an LP has paid a taker for a failed promise');
+  return true;
+}
+
+async function evidenceOf(
+  follower: Follower,
+  { txHash, blockNumber, blockHash }: EscrowEvent,
+): Promise<Evidence> {
+  const block = await follower.port.block(blockNumber);
+  if (!block) throw new RangeError(`Block ${blockNumber} is not there.`);
+  return { chainId: follower.chainId, txHash, blockNumber, blockHash, at: block.timestamp };
+}
+
+async function ended(
+  deps: WithdrawalsDeps,
+  follower: Follower,
+  event: Extract<EscrowEvent, { kind: 'deferral_ended' }>,
+  evidence: Evidence,
+): Promise<LateFacts[]> {
+  const before = await deps.store.order(event.orderId);
+  const outputIndex =
+    before?.order.outputs.findIndex(
+      (output) => output.chainId === BigInt(follower.chainId) && outputHash(output) === event.outputHash,
+    ) ?? -1;
+  if (!before || outputIndex === -1) return [];
+  return [
+    { before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] },
+  ];
+}
+
+/**
+ * Counts against the oldest deliveries, per workspace: small ones must not hide those of another
+ * workspace.
+ */
+async function ownMove(
+  deps: WithdrawalsDeps,
+  follower: Follower,
+  { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
+  evidence: Evidence,
+): Promise<LateFacts[]> {
+  const open = await deps.store.openDeliveries(follower.chainId, account, token);
+  if (open.length === 0) return [];
+  const facts = new Map<Bytes32, Fact[]>();
+  const say = ({ orderId }: LedgerDelivery, fact: Fact) =>
+    void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
+  const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) =>
+    open.filter(({ workspaceId }) => workspaceId === id),
+  );
+  for (const { credit, amount: part } of books.flatMap((book) =>
+    allocate(request?.amount ?? -amount, book),
+  )) {
+    const { outputIndex, requested } = credit;
+    if (request === undefined && part > 0n)
+      say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
+    // A withdrawal ends its request, even if it took less.
+    else if (part !== requested)
+      say(credit, {
+        kind: 'withdrawal_requested',
+        outputIndex,
+        amount: part,
+        availableAt: request?.availableAt ?? 0,
+        lapsesAt: request?.lapsesAt ?? 0,
+        evidence,
+      });
+  }
+  return Promise.all(
+    [...facts].map(async ([orderId, list]) => ({
+      before: (await deps.store.order(orderId)) as OrderRecord,
+      facts: list,
+    })),
+  );
+}
+
+async function pay(
+  deps: WithdrawalsDeps,
+  state: WithdrawalsState,
+  follower: Follower,
+  now: UnixSeconds,
+): Promise<void> {
+  const transactor = deps.transactors.get(follower.chainId);
+  const due = await deps.store.dueDeliveries(follower.chainId, now, MOST_DUE);
+  const names = new Set(due.map(nameOf));
+  for (const name of follower.done) if (!names.has(name)) follower.done.delete(name);
+  state.waiting.set(names.size - follower.done.size, { chain: follower.port.chain.slug });
+  // Another worker pays while this one lacks the signer's lease.
+  if (!transactor?.healthy()) return;
+  for (const delivery of due) {
+    if (follower.stopped) return;
+    if (delivery.lookAt > now) continue;
+    await payOne(deps, state, follower, delivery, transactor, now).catch((error: unknown) =>
+      deps.log.warn(
+        { orderId: delivery.orderId, error },
+        'a deferred delivery was not paid out; it will be tried again',
+      ),
+    );
+  }
+}
+
+async function payOne(
+  deps: WithdrawalsDeps,
+  state: WithdrawalsState,
+  follower: Follower,
+  { orderId, outputIndex }: LedgerDelivery,
+  transactor: Transactor,
+  now: UnixSeconds,
+): Promise<void> {
+  const before = await deps.store.order(orderId);
+  const output = before?.order.outputs[outputIndex];
+  if (!before || !output) return;
+  const name = nameOf({ orderId, outputIndex });
+  const until = await follower.port.deferredUntil(orderId, outputHash(output));
+  // The final block will tell whether it was paid, kept or not delivered.
+  if (until === 0) follower.done.add(name);
+  if (until === 0) return deps.store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+  if (until > now) return deps.store.postponeDelivery({ orderId, outputIndex }, until);
+  const sent = await state.send(
+    follower.port,
+    transactor,
+    name,
+    follower.port.chain.escrow,
+    withdrawDeferredCall(orderId, output),
+    null,
+  );
+  if (sent.kind === 'sent') {
+    follower.refusals.delete(name);
+    follower.done.delete(name);
+    const { hash } = sent;
+    const recorded = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
+    if (hash && !recorded)
+      await deps.store.appendLate(
+        { before, facts: [{ kind: 'payout_sent', outputIndex, chainId: follower.chainId, txHash: hash }] },
+        deps.clock.nowMs(),
+      );
+    return deps.store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+  }
+  const times = (follower.refusals.get(name) ?? 0) + 1;
+  follower.refusals.set(name, times);
+  follower.done.add(name);
+  deps.log.warn(
+    { orderId, reason: sent.revert.text, times },
+    'a deferred delivery cannot be paid out: the money stays in the ledger',
+  );
+  return deps.store.postponeDelivery(
+    { orderId, outputIndex },
+    now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)),
+  );
+}
+
+async function stop(state: WithdrawalsState): Promise<void> {
+  await Promise.all(state.following.map((each) => each.stop()));
 }
 
 const nameOf = ({ orderId, outputIndex }: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>): string =>
