@@ -32,7 +32,7 @@ export type LinkDeps = Pick<
 export type LinkOptions = Pick<VenueOptions, 'venueId' | 'shadows'>;
 
 /** What all connections share. */
-export interface Door {
+export interface LinkDoor {
   /** Whether solvers without an account may connect. */
   readonly shadows: boolean;
   readonly frames: Counter;
@@ -41,7 +41,7 @@ export interface Door {
 }
 
 /** What the venue knows about one connection. */
-export interface Connection {
+export interface LinkConnection {
   readonly socket: Socket;
   readonly key: ApiKey;
   /** The solver signs it in its hello. */
@@ -76,17 +76,17 @@ export interface Connection {
 /** A solver that does not read is disconnected. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-export const say = (connection: Connection, message: FromVenue): void =>
+export const say = (connection: LinkConnection, message: FromVenue): void =>
   connection.socket.send(JSON.stringify(message));
 
 /** Disconnects a solver that does not read. */
-export function push(connection: Connection, text: string | Buffer): void {
+export function push(connection: LinkConnection, text: string | Buffer): void {
   if (connection.socket.bufferedBytes() > MAX_BUFFERED_BYTES) connection.socket.terminate();
   else connection.socket.send(text);
 }
 
 /** Tells the solver why, and closes the connection. */
-export function refuse(deps: LinkDeps, connection: Connection, code: string, message: string): void {
+export function refuse(deps: LinkDeps, connection: LinkConnection, code: string, message: string): void {
   if (connection.closed) return;
   connection.closed = true;
   deps.log.warn({ solver: connection.solverId, code }, 'solver refused');
@@ -95,7 +95,7 @@ export function refuse(deps: LinkDeps, connection: Connection, code: string, mes
 }
 
 /** Follows the balances of the solver's accounts no longer. */
-export function unfollow(deps: LinkDeps, connection: Connection): void {
+export function unfollow(deps: LinkDeps, connection: LinkConnection): void {
   for (const [chainId, { account }] of connection.accounts) deps.liquidity.unwatch(chainId, account);
   connection.accounts.clear();
 }

@@ -10,8 +10,8 @@ import {
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 import {
-  type Connection,
-  type Door,
+  type LinkConnection,
+  type LinkDoor,
   type LinkDeps,
   type LinkOptions,
   push,
@@ -30,8 +30,8 @@ const MAX_SPARE_ANSWERS = 20_000;
 export async function greet(
   deps: LinkDeps,
   options: LinkOptions,
-  door: Door,
-  connection: Connection,
+  door: LinkDoor,
+  connection: LinkConnection,
   hello: Hello,
 ): Promise<void> {
   if (hello.solverId !== connection.solverId)
@@ -114,7 +114,7 @@ export async function greet(
 }
 
 /** The session of a solver that has proven its identity. */
-function sessionOf(connection: Connection, hello: Hello, shadow: boolean): SolverSession {
+function sessionOf(connection: LinkConnection, hello: Hello, shadow: boolean): SolverSession {
   return {
     solverId: connection.solverId,
     replica: hello.replica,
@@ -144,7 +144,7 @@ function sessionOf(connection: Connection, hello: Hello, shadow: boolean): Solve
 }
 
 /** Pings the solver; after `LINK_MISSED_HEARTBEATS` without any frame it is disconnected. */
-function beat(deps: LinkDeps, connection: Connection): void {
+function beat(deps: LinkDeps, connection: LinkConnection): void {
   if (connection.closed) return;
   if (connection.missed >= LINK_MISSED_HEARTBEATS) {
     if (connection.session) deps.roster.leave(connection.session, 'heartbeat lost');

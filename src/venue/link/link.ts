@@ -15,8 +15,8 @@ import { tradesOn } from '../market/markets.ts';
 import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 import {
-  type Connection,
-  type Door,
+  type LinkConnection,
+  type LinkDoor,
   type LinkDeps,
   type LinkOptions,
   refuse,
@@ -44,7 +44,7 @@ const HELLOS = { perSecond: 4, burst: 10 };
 const FILL_HINTS_PER_SECOND = 100;
 
 export function createLinkDoor(deps: LinkDeps, options: LinkOptions): SocketRoute {
-  const door: Door = {
+  const door: LinkDoor = {
     shadows: options.shadows ?? true,
     frames: deps.metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', { kind: KINDS }),
     floods: deps.metrics.counter(
@@ -71,8 +71,14 @@ export function createLinkDoor(deps: LinkDeps, options: LinkOptions): SocketRout
   };
 }
 
-function open(deps: LinkDeps, options: LinkOptions, door: Door, socket: Socket, key: ApiKey): SocketListener {
-  const connection: Connection = {
+function open(
+  deps: LinkDeps,
+  options: LinkOptions,
+  door: LinkDoor,
+  socket: Socket,
+  key: ApiKey,
+): SocketListener {
+  const connection: LinkConnection = {
     socket,
     key,
     nonce: deps.random.bytes32(),
@@ -117,8 +123,8 @@ function open(deps: LinkDeps, options: LinkOptions, door: Door, socket: Socket, 
 function receive(
   deps: LinkDeps,
   options: LinkOptions,
-  door: Door,
-  connection: Connection,
+  door: LinkDoor,
+  connection: LinkConnection,
   text: string,
 ): void {
   if (connection.closed) return;
@@ -143,7 +149,7 @@ function receive(
 }
 
 /** Counts the frame against the limit of its kind. */
-function mayRead(deps: LinkDeps, connection: Connection, kind: string): boolean {
+function mayRead(deps: LinkDeps, connection: LinkConnection, kind: string): boolean {
   const limit =
     connection.limits.get(kind) ?? frameLimit(deps.clock, FRAMES_PER_SECOND[kind] ?? OTHER_FRAMES_PER_SECOND);
   connection.limits.set(kind, limit);
@@ -151,7 +157,7 @@ function mayRead(deps: LinkDeps, connection: Connection, kind: string): boolean 
 }
 
 /** Disconnects a solver that sends too many frames. */
-function endFlood(deps: LinkDeps, door: Door, connection: Connection, kind: string): void {
+function endFlood(deps: LinkDeps, door: LinkDoor, connection: LinkConnection, kind: string): void {
   connection.closed = true;
   const reason = `too many frames: ${kind}`;
   door.floods.add({ kind });
@@ -164,8 +170,8 @@ function endFlood(deps: LinkDeps, door: Door, connection: Connection, kind: stri
 function handle(
   deps: LinkDeps,
   options: LinkOptions,
-  door: Door,
-  connection: Connection,
+  door: LinkDoor,
+  connection: LinkConnection,
   message: FromSolver,
 ): void {
   if (message.type === 'ping') return say(connection, { type: 'pong' });
@@ -217,11 +223,11 @@ function handle(
 }
 
 /** Only a hint: the worker reads the chain. */
-function wake(deps: LinkDeps, connection: Connection, orderId: string): void {
+function wake(deps: LinkDeps, connection: LinkConnection, orderId: string): void {
   if (isBytes32(orderId) && connection.mayHint()) deps.queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
 }
 
-function closed(deps: LinkDeps, connection: Connection): void {
+function closed(deps: LinkDeps, connection: LinkConnection): void {
   connection.closed = true;
   connection.cancelTimer();
   connection.cancelResync();

@@ -3,7 +3,7 @@
 import type { Award } from '../../protocol/link/link.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 import { awardOf } from '../orders/award.ts';
-import type { Connection, LinkDeps } from './connection.ts';
+import type { LinkConnection, LinkDeps } from './connection.ts';
 
 /** A solver is answered at most this often: each resync costs a query. */
 const RESYNC_EVERY_MS = 2_000;
@@ -11,7 +11,7 @@ const RESYNC_EVERY_MS = 2_000;
 const RESYNC_PIECE_CHARS = 40_000;
 
 /** Answers at once, or `RESYNC_EVERY_MS` after the last answer. */
-export function resyncSoon(deps: LinkDeps, connection: Connection, to: SolverSession): void {
+export function resyncSoon(deps: LinkDeps, connection: LinkConnection, to: SolverSession): void {
   if (connection.resyncing) {
     connection.resyncAgain = true;
     return;
@@ -32,7 +32,7 @@ export function resyncSoon(deps: LinkDeps, connection: Connection, to: SolverSes
 }
 
 /** Sends the solver its open orders, in pieces that fit into frames. */
-async function resync(deps: LinkDeps, connection: Connection, to: SolverSession): Promise<void> {
+async function resync(deps: LinkDeps, connection: LinkConnection, to: SolverSession): Promise<void> {
   let piece: Omit<Award, 'type'>[] = [];
   let chars = 0;
   const flush = () => {

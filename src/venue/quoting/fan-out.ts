@@ -26,7 +26,7 @@ import type { Roster } from '../solvers/roster.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 import type { Objection } from './verify.ts';
 import { createFanOutMetrics, DECLINE_CODES, type FanOutMetrics, OTHER } from './fan-out-metrics.ts';
-import { effectOf, isWaiting, type Round, type SolverAnswer } from './round.ts';
+import { effectOf, isWaiting, type QuoteRound, type SolverAnswer } from './round.ts';
 
 export interface Declined {
   solverId: string;
@@ -75,7 +75,7 @@ type Timeouts = Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>
 /** The rounds in progress, what is known about sessions, and what is counted. */
 interface FanOutState extends FanOutMetrics {
   /** By rfqId. */
-  readonly rounds: Map<string, Round>;
+  readonly rounds: Map<string, QuoteRound>;
   /** Limits the rejections that a session is told. */
   readonly mayTell: WeakMap<SolverSession, () => boolean>;
   /** Sessions that have not answered the last rounds. */
@@ -111,7 +111,7 @@ export interface FanOut {
 
 export function createFanOut(deps: FanOutDeps, options: Timeouts): FanOut {
   const state: FanOutState = {
-    rounds: new Map<string, Round>(),
+    rounds: new Map<string, QuoteRound>(),
     mayTell: new WeakMap<SolverSession, () => boolean>(),
     silence: new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>(),
     ...createFanOutMetrics(deps),
@@ -183,11 +183,11 @@ function ask(
   frames: ReadonlyMap<SolverSession, string | Buffer>,
   awaited: readonly SolverSession[],
   waitMs: number,
-): Promise<Round['messages']> {
+): Promise<QuoteRound['messages']> {
   if (frames.size === 0) return Promise.resolve([]);
   return new Promise((resolve) => {
     const startedMs = deps.clock.monotonicMs();
-    const round: Round = {
+    const round: QuoteRound = {
       quoteId,
       startedMs,
       waitMs,
@@ -214,7 +214,7 @@ function endRound(
   options: Timeouts,
   state: FanOutState,
   rfqId: string,
-  round: Round,
+  round: QuoteRound,
   atDeadline = false,
 ): void {
   if (!state.rounds.delete(rfqId)) return;

@@ -6,7 +6,7 @@ import type { SolverSession } from '../solvers/roster-entry.ts';
 
 export type SolverAnswer = LinkQuote | LinkPartial | LinkDecline | Commit;
 
-export interface Round {
+export interface QuoteRound {
   /** null in the first round. */
   readonly quoteId: Bytes32 | null;
   readonly startedMs: number;
@@ -30,7 +30,7 @@ const MAX_QUOTES_PER_SOLVER = 8;
 type Effect = 'done' | 'announced' | 'may_continue' | 'ignored' | 'broken';
 
 export function effectOf(
-  { quoteId, messages, done }: Round,
+  { quoteId, messages, done }: QuoteRound,
   session: SolverSession,
   message: SolverAnswer,
 ): Effect {
@@ -59,5 +59,5 @@ export function effectOf(
   }
 }
 
-export const isWaiting = ({ open, awaited }: Round): boolean =>
+export const isWaiting = ({ open, awaited }: QuoteRound): boolean =>
   [...open].some((session) => awaited.has(session));

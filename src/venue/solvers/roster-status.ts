@@ -71,7 +71,7 @@ function assess(
 }
 
 /** The best status of all replicas. `disabled` is the same on all of them. */
-export function shown({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
+export function shownStatus({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
   status: RosterStatus;
   corridors: Iterable<string>;
   note: string | null;
@@ -91,7 +91,7 @@ export function shown({ status, corridors, note, disabled, elsewhere }: RosterEn
 /** Assesses a solver again, and tells of a change. */
 export function update(deps: RosterDeps, state: RosterState, entry: RosterEntry, why?: string): void {
   const { status, reason, note } = assess(deps, entry);
-  const was = shown(entry).status;
+  const was = shownStatus(entry).status;
   const before = entry.note;
   entry.note = note ?? (status === 'offline' && why ? why : null);
   if (entry.note !== before) state.changed.add(entry.id);
@@ -109,7 +109,7 @@ export function update(deps: RosterDeps, state: RosterState, entry: RosterEntry,
   state.transitions.add({ solver: entry.id, to: status });
   deps.log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
   for (const listener of state.listeners) listener(entry, transition);
-  if (shown(entry).status === was) return;
+  if (shownStatus(entry).status === was) return;
   deps.store
     .addTransition(transition)
     .catch((error: unknown) =>
@@ -132,8 +132,8 @@ export function applyPresence(
 ): void {
   const entry = state.entries.get(solverId);
   if (!entry) return;
-  const was = shown(entry).status;
+  const was = shownStatus(entry).status;
   if (presence) entry.elsewhere.set(replica, presence);
   else entry.elsewhere.delete(replica);
-  if (shown(entry).status !== was) notifyShown(deps, state, entry, 'elsewhere');
+  if (shownStatus(entry).status !== was) notifyShown(deps, state, entry, 'elsewhere');
 }

@@ -16,7 +16,7 @@ import {
   type RosterDeps,
   type RosterState,
   type Seen,
-  shown,
+  shownStatus,
   STATUS_VALUE,
   update,
 } from './roster-status.ts';
@@ -206,7 +206,7 @@ function recordQuoted(deps: RosterDeps, state: RosterState, solverId: string): v
 }
 
 function view(state: RosterState, entry: RosterEntry, mode: KeyMode): Solver | undefined {
-  const { status, note, corridors: served } = shown(entry);
+  const { status, note, corridors: served } = shownStatus(entry);
   const corridors = [...served].filter((corridor) => state.corridorsIn[mode].has(corridor)).sort();
   if (corridors.length === 0) return undefined;
   return {

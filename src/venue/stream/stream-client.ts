@@ -13,7 +13,7 @@ import type { Roster } from '../solvers/roster.ts';
 import type { OrderStream, StreamClient } from './order-topics.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 
-export interface Client extends StreamClient {
+export interface TopicClient extends StreamClient {
   topics: Set<string>;
   markets: Map<string, PriceMarket>;
 }
@@ -28,10 +28,10 @@ export type StreamDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
 };
 
 /** What all connections share. */
-export interface Door {
-  readonly clients: Set<Client>;
+export interface StreamDoor {
+  readonly clients: Set<TopicClient>;
   /** Clients of the topic `solvers`. */
-  readonly rosterListeners: Set<Client>;
+  readonly rosterListeners: Set<TopicClient>;
   readonly dropped: Counter;
   readonly sentFrames: Counter;
   readonly topicRate: Buckets;
@@ -41,10 +41,10 @@ export interface Door {
 }
 
 /** What the venue knows about one connection. */
-export interface Connection {
+export interface StreamConnection {
   readonly socket: Socket;
   readonly key: ApiKey;
-  readonly client: Client & { close(): void };
+  readonly client: TopicClient & { close(): void };
   /** The client has answered the last ping. */
   alive: boolean;
   readonly mayRead: () => boolean;
@@ -57,12 +57,12 @@ export interface Connection {
   replay: Promise<void>;
 }
 
-export function clientOf(
+export function topicClientOf(
   options: SocketOptions,
-  door: Door,
+  door: StreamDoor,
   socket: Socket,
   key: ApiKey,
-): Client & { close(): void } {
+): TopicClient & { close(): void } {
   let gone = false;
   const drop = (why: string, code: number, reason: string) => {
     if (gone) return;
@@ -90,8 +90,8 @@ export function clientOf(
   };
 }
 
-export const say = (connection: Connection, frame: ServerFrame): void =>
+export const sendFrame = (connection: StreamConnection, frame: ServerFrame): void =>
   connection.client.send(JSON.stringify(frame));
 
-export const fail = (connection: Connection, code: string, message: string, id: FrameId): void =>
-  say(connection, { op: 'error', error: { code, message }, id });
+export const fail = (connection: StreamConnection, code: string, message: string, id: FrameId): void =>
+  sendFrame(connection, { op: 'error', error: { code, message }, id });

@@ -7,7 +7,14 @@ import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import type { SocketOptions } from '../options.ts';
 import type { RosterEntry } from '../solvers/roster-entry.ts';
 import { solverFrame } from './solver-frame.ts';
-import { type Client, clientOf, type Connection, type Door, fail, type StreamDeps } from './stream-client.ts';
+import {
+  type TopicClient,
+  topicClientOf,
+  type StreamConnection,
+  type StreamDoor,
+  fail,
+  type StreamDeps,
+} from './stream-client.ts';
 import { enter, leave, reportFailure, subscribe, unsubscribe } from './subscribe.ts';
 
 const WEIGH_MS = 100;
@@ -17,9 +24,9 @@ const TOPICS_OF_KEY = { perSecond: 200, burst: 50 };
 const MAX_WAITING_SECONDS = 2;
 
 export function createStreamDoor(deps: StreamDeps, options: SocketOptions): SocketRoute {
-  const door: Door = {
-    clients: new Set<Client>(),
-    rosterListeners: new Set<Client>(),
+  const door: StreamDoor = {
+    clients: new Set<TopicClient>(),
+    rosterListeners: new Set<TopicClient>(),
     dropped: deps.metrics.counter('firmquote_venue_stream_dropped_total', 'Streams closed by the venue', {
       why: ['slow', 'flood'],
     }),
@@ -64,14 +71,14 @@ export function createStreamDoor(deps: StreamDeps, options: SocketOptions): Sock
 function open(
   deps: StreamDeps,
   options: SocketOptions,
-  door: Door,
+  door: StreamDoor,
   socket: Socket,
   key: ApiKey,
 ): SocketListener {
-  const connection: Connection = {
+  const connection: StreamConnection = {
     socket,
     key,
-    client: clientOf(options, door, socket, key),
+    client: topicClientOf(options, door, socket, key),
     alive: true,
     mayRead: frameLimit(deps.clock, options.maxFramesPerSecond),
     cancelPing: deps.clock.after(options.pingEveryMs, () => ping(deps, options, connection)),
@@ -94,8 +101,8 @@ function open(
 function message(
   deps: StreamDeps,
   options: SocketOptions,
-  door: Door,
-  connection: Connection,
+  door: StreamDoor,
+  connection: StreamConnection,
   text: string,
 ): void {
   if (!connection.mayRead() || connection.waiting >= options.maxFramesPerSecond * MAX_WAITING_SECONDS) {
@@ -130,21 +137,21 @@ function message(
   });
 }
 
-function closed(deps: StreamDeps, door: Door, connection: Connection): void {
+function closed(deps: StreamDeps, door: StreamDoor, connection: StreamConnection): void {
   connection.cancelPing();
   connection.client.close();
   door.clients.delete(connection.client);
   for (const topic of [...connection.client.topics]) leave(deps, door, connection, topic);
 }
 
-function ping(deps: StreamDeps, options: SocketOptions, connection: Connection): void {
+function ping(deps: StreamDeps, options: SocketOptions, connection: StreamConnection): void {
   if (!connection.alive) return connection.socket.terminate();
   connection.alive = false;
   connection.socket.ping();
   connection.cancelPing = deps.clock.after(options.pingEveryMs, () => ping(deps, options, connection));
 }
 
-function weigh(deps: StreamDeps, options: SocketOptions, door: Door): void {
+function weigh(deps: StreamDeps, options: SocketOptions, door: StreamDoor): void {
   const lagging = [...door.clients]
     .map((client) => ({ client, bytes: client.bufferedBytes() }))
     .filter(({ bytes }) => bytes > 0);
@@ -162,7 +169,7 @@ function weigh(deps: StreamDeps, options: SocketOptions, door: Door): void {
 
 async function sendRosterChange(
   deps: StreamDeps,
-  door: Door,
+  door: StreamDoor,
   { id }: RosterEntry,
   frames: Record<KeyMode, Buffer | undefined>,
 ): Promise<void> {
@@ -175,7 +182,7 @@ async function sendRosterChange(
   }
 }
 
-async function rejoinPrices(deps: StreamDeps, door: Door): Promise<void> {
+async function rejoinPrices(deps: StreamDeps, door: StreamDoor): Promise<void> {
   for (const client of door.clients) {
     if (client.markets.size === 0) continue;
     const workspace = await deps.workspaces.of(client.key);

@@ -6,14 +6,14 @@ import { ApiError } from '../../protocol/errors.ts';
 import { type FrameId, MAX_TOPICS, parseTopic, type Topic } from '../../protocol/api/events.ts';
 import type { PriceMarket } from './levels-board.ts';
 import type { Joined } from './order-topics.ts';
-import { type Connection, type Door, fail, say, type StreamDeps } from './stream-client.ts';
+import { type StreamConnection, type StreamDoor, fail, sendFrame, type StreamDeps } from './stream-client.ts';
 
 const TOPICS =
   'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
 
 export async function enter(
   deps: StreamDeps,
-  connection: Connection,
+  connection: StreamConnection,
   id: FrameId,
 ): Promise<Release | undefined> {
   try {
@@ -27,8 +27,8 @@ export async function enter(
 
 export async function subscribe(
   deps: StreamDeps,
-  door: Door,
-  connection: Connection,
+  door: StreamDoor,
+  connection: StreamConnection,
   texts: readonly string[],
   since: string | undefined,
   id: FrameId,
@@ -105,7 +105,12 @@ export async function subscribe(
     else if (topic.kind === 'solvers') door.rosterListeners.add(connection.client);
     else if (market && !subscribed) markets.push(market);
   }
-  say(connection, { op: 'subscribed', topics: [...texts], ...(cursor !== undefined && { cursor }), id });
+  sendFrame(connection, {
+    op: 'subscribed',
+    topics: [...texts],
+    ...(cursor !== undefined && { cursor }),
+    id,
+  });
   for (const market of markets) {
     if (!workspace) continue;
     connection.client.markets.set(market.topic, market);
@@ -121,7 +126,12 @@ export async function subscribe(
   await Promise.all(joined.map((one) => one.catchUp())).catch(failed);
 }
 
-export function reportFailure(deps: StreamDeps, connection: Connection, error: unknown, id: FrameId): void {
+export function reportFailure(
+  deps: StreamDeps,
+  connection: StreamConnection,
+  error: unknown,
+  id: FrameId,
+): void {
   deps.log.warn({ error }, 'a subscription failed');
   fail(
     connection,
@@ -133,16 +143,16 @@ export function reportFailure(deps: StreamDeps, connection: Connection, error: u
 
 export function unsubscribe(
   deps: StreamDeps,
-  door: Door,
-  connection: Connection,
+  door: StreamDoor,
+  connection: StreamConnection,
   topics: readonly string[],
   id: FrameId,
 ): void {
   for (const topic of topics) leave(deps, door, connection, topic);
-  say(connection, { op: 'unsubscribed', topics: [...topics], id });
+  sendFrame(connection, { op: 'unsubscribed', topics: [...topics], id });
 }
 
-export function leave(deps: StreamDeps, door: Door, connection: Connection, text: string): void {
+export function leave(deps: StreamDeps, door: StreamDoor, connection: StreamConnection, text: string): void {
   if (!connection.client.topics.delete(text)) return;
   const topic = parseTopic(text);
   if (topic?.kind === 'orders') deps.orders.leaveAll(connection.client);
