@@ -54,7 +54,7 @@ import { createRouteRoster } from './router/route-roster.ts';
 import { createRouter } from './router/router.ts';
 import { createScreening } from './access/screening.ts';
 import { createSealing } from './quoting/sealing.ts';
-import { createNonceGroups } from './quoting/nonce-groups.ts';
+import { createNonceGroups } from './market/nonce-groups.ts';
 import { createTakerNonces } from './quoting/taker-nonces.ts';
 import { createOrderStream } from './stream/order-topics.ts';
 import { createStreamDoor } from './stream/stream.ts';

@@ -2,7 +2,7 @@
 
 import { nonceGroupOf } from '../../src/domain/order.ts';
 import { expect, test } from 'vitest';
-import { createNonceGroups } from '../../src/venue/quoting/nonce-groups.ts';
+import { createNonceGroups } from '../../src/venue/market/nonce-groups.ts';
 import { createOpenQuotes } from '../../src/venue/quoting/open-quotes.ts';
 import { createPromisedOutputs } from '../../src/venue/market/promised-outputs.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';

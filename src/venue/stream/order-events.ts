@@ -12,7 +12,7 @@ import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
-import type { NonceGroups } from '../quoting/nonce-groups.ts';
+import type { NonceGroups } from '../market/nonce-groups.ts';
 import { awardOf } from '../orders/award.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
