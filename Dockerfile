@@ -5,11 +5,11 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY src ./src
 COPY web ./web
 COPY scripts ./scripts
-RUN npx tsc -p tsconfig.build.json \
+RUN node scripts/build.mjs \
  && node scripts/pages.mjs \
  && npm ci --ignore-scripts --omit=dev --no-audit --no-fund
 

@@ -7,7 +7,7 @@ export default defineConfig({
     ...patient,
     include: ['test/alerts/**/*.test.ts'],
     exclude: leftOut,
-    globalSetup: ['test/support/bundle.ts', 'test/faults/support/build.ts', 'test/support/cluster.ts'],
+    globalSetup: ['test/support/build.ts', 'test/faults/support/build.ts', 'test/support/cluster.ts'],
     pool: 'forks',
     maxWorkers: 1,
   },

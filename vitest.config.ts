@@ -118,7 +118,7 @@ export default defineConfig({
     alias: [
       { find: /^typescript$/, replacement: new URL('test/support/typescript5.ts', import.meta.url).pathname },
     ],
-    globalSetup: ['test/support/bundle.ts', 'test/support/cluster.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Files share a process, which loads the code once.

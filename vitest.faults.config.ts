@@ -7,7 +7,7 @@ export default defineConfig({
     ...patient,
     include: ['test/faults/**/*.test.ts', 'test/kill/**/*.test.ts'],
     exclude: leftOut,
-    globalSetup: ['test/support/bundle.ts', 'test/support/cluster.ts', 'test/faults/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts', 'test/faults/support/build.ts'],
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,

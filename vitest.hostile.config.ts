@@ -7,7 +7,7 @@ export default defineConfig({
     ...patient,
     include: ['test/hostile/**/*.test.ts'],
     exclude: leftOut,
-    globalSetup: ['test/support/bundle.ts', 'test/support/cluster.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     pool: 'forks',
     // Files share a process, which loads the code once.
     isolate: false,

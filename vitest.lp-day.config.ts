@@ -7,7 +7,7 @@ export default defineConfig({
     ...patient,
     include: ['test/lp-day/**/*.test.ts'],
     exclude: leftOut,
-    globalSetup: ['test/support/bundle.ts', 'test/support/cluster.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 400_000,

@@ -69,7 +69,7 @@ const commands = {
       : typescript('test/soak/soak.ts', args);
   },
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
-  build: () => (install(), pages(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
+  build: () => (install(), pages(), run(process.execPath, ['scripts/build.mjs', '--clean', '--types'])),
   // `npm pack` by itself builds nothing: .npmrc lets no script run with it.
   pack: async (args) => (await commands.build()) || run('npm', ['pack', ...args]),
   test: (args) => test(args),

@@ -18,7 +18,6 @@ import { LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { TxStore } from '../../src/ports/stores/tx-store.ts';
-import { DIST } from '../support/build.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
@@ -30,6 +29,8 @@ import { type Json, startTestVenue, until } from '../support/venue.ts';
 import { makeSmallDisk } from './support/disk.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 import { diceOf } from './seed.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 test('F13: no free connection, then no database: 503 with Retry-After, and the same Idempotency-Key makes one order afterwards', async () => {
   const dice = diceOf('F13');
@@ -305,8 +306,9 @@ test('F14: the log disk is full: the process continues, and logs again once ther
   try {
     const path = join(disk.path, 'app.log');
     const out = await open(path, 'a');
+    const loader = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
     const program = `
-      const { createLog } = await import(${JSON.stringify(pathToFileURL(join(DIST, 'adapters/pino/log.js')).href)});
+      const { createLog } = await import(${JSON.stringify(pathToFileURL(join(ROOT, 'src/adapters/pino/log.ts')).href)});
       const log = createLog({ app: 'test' });
       log.info({}, 'first');
       for await (const word of process.stdin) {
@@ -314,7 +316,7 @@ test('F14: the log disk is full: the process continues, and logs again once ther
         process.stderr.write('done ' + word);
       }
       log.info({}, 'last');`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '-e', program], {
       stdio: ['pipe', out.fd, 'pipe'],
     }) as ChildProcessByStdio<Writable, null, Readable>;
     let said = '';

@@ -1,32 +1,39 @@
 /**
- * Before any test: the compiled program and the pages of its console, for tests that run it as its users do.
- * Types are checked elsewhere; a file that cannot be emitted fails here.
+ * Before any test: the built program and the pages of its console, for tests that run it as its users do.
+ * Types are checked elsewhere; a file that cannot be built fails here.
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-export const DIST = join(ROOT, 'dist');
-const COMPILED = join(DIST, 'apps/cli/main.js');
-/** What tests start: the bundle (bundle.ts) where the run has made one. */
-export const PROGRAM = process.env['FIRMQUOTE_TEST_PROGRAM'] ?? COMPILED;
+/** What tests start, and what ships. */
+export const PROGRAM = join(ROOT, 'dist', 'apps/cli/main.js');
 
 export default function build(): void {
-  const { stdout } = spawnSync(
-    process.execPath,
-    [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      'tsconfig.build.json',
-      '--noCheck',
-      '--declaration',
-      'false',
-    ],
-    { cwd: ROOT, encoding: 'utf8' },
-  );
-  if (!existsSync(COMPILED)) throw new Error(`The program could not be compiled:\n${stdout}`);
-  const pages = spawnSync(process.execPath, [join(ROOT, 'scripts/pages.mjs')], { encoding: 'utf8' });
-  if (pages.status !== 0) throw new Error(`The console could not be built:\n${pages.stdout}${pages.stderr}`);
+  script('build.mjs');
+  script('pages.mjs');
+}
+
+/**
+ * Bundles a program of tests into a folder of its own, so that simultaneous runs do not change each other's.
+ * Returns its path, and a function that removes it.
+ */
+export function bundled(entry: string): { program: string; remove(): void } {
+  const home = join(ROOT, 'dist', 'tests');
+  mkdirSync(home, { recursive: true });
+  const outdir = mkdtempSync(join(home, 'run-'));
+  script('build.mjs', entry, outdir);
+  return {
+    program: join(outdir, 'program.js'),
+    remove: () => rmSync(outdir, { recursive: true, force: true }),
+  };
+}
+
+function script(name: string, ...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', name), ...args], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`scripts/${name} failed:\n${stdout}${stderr}`);
 }

@@ -4,14 +4,15 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { PROGRAM } from '../../../test/support/build.ts';
 
-const adapters = pathToFileURL(`${dirname(dirname(dirname(PROGRAM)))}/adapters/`).href;
+const ROOT = join(import.meta.dirname, '../../..');
+const adapters = pathToFileURL(`${ROOT}/src/adapters/`).href;
+const TYPESCRIPT = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
 const IOREDIS = `await import('ioredis');`;
-const KEPT = `${IOREDIS} (await import('${adapters}system/fast-strings.js')).keepStringsFast();`;
+const KEPT = `${IOREDIS} (await import('${adapters}system/fast-strings.ts')).keepStringsFast();`;
 
 test.each([
   ['slow after ioredis alone: without that, this file is not needed', IOREDIS, 'false'],
@@ -19,15 +20,17 @@ test.each([
   ['still fast when another class extends String', `${KEPT} new (class extends String {})('a');`, 'true'],
   [
     'fast in a process with the shared inventory',
-    `await import('${adapters}redis/shared-inventory.js');`,
+    `await import('${adapters}redis/shared-inventory.ts');`,
     'true',
   ],
-  ['fast in a process with the queue', `await import('${adapters}bullmq/queue.js');`, 'true'],
+  ['fast in a process with the queue', `await import('${adapters}bullmq/queue.ts');`, 'true'],
 ])('String.prototype is %s', (_, code, fast) => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
     [
       '--allow-natives-syntax',
+      '--import',
+      TYPESCRIPT,
       '--input-type=module',
       '--eval',
       `${code} console.log(%HasFastProperties(String.prototype));`,

@@ -3,6 +3,7 @@
 
 import tab from '@bomb.sh/tab/commander';
 import { Command, Option } from 'commander';
+import { mapStackTraces } from '../../adapters/system/stack-traces.ts';
 import { VERSION } from '../../adapters/system/version.ts';
 import { BaseError } from '../../domain/errors.ts';
 import type { AuditCommand } from '../audit/main.ts';
@@ -21,6 +22,7 @@ import { simCommand } from './sim/sim.ts';
 import { takeCommand } from './take.ts';
 import { tradesCommand } from './admin/trades.ts';
 
+mapStackTraces();
 const program = new Command('firmquote')
   .description(
     'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all three.',

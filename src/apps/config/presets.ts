@@ -1,9 +1,11 @@
 /** Chain presets: what is true of a public chain for everybody, from the files of `config/chains`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { suggest } from './schema-paths.ts';
 
-const FOLDER = new URL('../../../config/chains/', import.meta.url);
+const FOLDER = join(PACKAGE_FOLDER, 'config', 'chains');
 
 type Entry = Record<string, unknown>;
 
@@ -33,7 +35,7 @@ export function readPreset(name: string): Preset {
       `there is no chain preset "${name}"${meant ? `; did you mean "${meant}"?` : `: ${names.join(', ')}`}`,
     );
   }
-  return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as Preset;
+  return JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as Preset;
 }
 
 /** The preset of a chain, by its id. */

@@ -2,10 +2,10 @@
 
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createLog } from '../../adapters/pino/log.ts';
 import { ensureDevPackages } from '../../adapters/system/dev-packages.ts';
 import { requireTrustedPath } from '../../adapters/system/trusted-path.ts';
+import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import type { Log } from '../../ports/log.ts';
 import { loadConfig } from '../config/load.ts';
 import { lockDirectory } from '../wiring/directory-lock.ts';
@@ -42,7 +42,6 @@ export interface DemoOptions {
   quietMarket?: boolean;
 }
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const say = (line: string): void => console.log(line);
 
 export async function runDemo(options: DemoOptions): Promise<void> {
@@ -50,7 +49,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   const layout = layoutOf(resolve(options.dataDir), options.port);
   const { config: written } = await loadConfig(
     zDemoConfig,
-    options.config ?? join(ROOT, 'config', 'demo.json'),
+    options.config ?? join(PACKAGE_FOLDER, 'config', 'demo.json'),
     process.env,
   );
   const config = options.risk === true ? withControls(written) : written;

@@ -1,8 +1,8 @@
 /** How the demo's processes are started, and when each is ready. */
 
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
 import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
@@ -123,18 +123,18 @@ export function partnerSpec(layout: Layout): ChildSpec {
   return {
     name: PARTNER,
     async start() {
-      const child = await spawnWatched(
-        process.execPath,
-        [fileURLToPath(PARTNER_PROGRAM), layout.config(PARTNER)],
-        { env: { PATH: process.env['PATH'] }, graceMs: 2_000, onLine: log },
-      );
+      const child = await spawnWatched(process.execPath, [PARTNER_PROGRAM, layout.config(PARTNER)], {
+        env: { PATH: process.env['PATH'] },
+        graceMs: 2_000,
+        onLine: log,
+      });
       await untilAlive(PARTNER, child, `http://127.0.0.1:${layout.ports.partner}/`, layout.log(PARTNER));
       return child;
     },
   };
 }
 
-const PARTNER_PROGRAM = new URL('../../../docs/examples/partner.mjs', import.meta.url);
+const PARTNER_PROGRAM = join(PACKAGE_FOLDER, 'docs', 'examples', 'partner.mjs');
 
 function commandLine(): string[] {
   const script = process.argv[1];
