@@ -78,7 +78,7 @@ async function cpuOfCommand(file: string, words: readonly string[]): Promise<num
   return cpuMs(stat, 15);
 }
 
-/** Two neighbouring fields of /proc/PID/stat, user and system time in ticks of 10 ms; `field` as in proc(5), from 0. */
+/** User and system time in /proc/PID/stat: neighbours, in ticks of 10 ms. `field`: as in proc(5), from 0. */
 function cpuMs(stat: string, field: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[field - 2]) + Number(fields[field - 1])) * 10;
