@@ -22,7 +22,11 @@ const zExchange = (kind: ExchangeKind) =>
     pingMs: z.int().min(100).default(5_000),
   });
 
+const [firstKind, ...otherKinds] = EXCHANGE_KINDS;
+
 export const zFeed = z.discriminatedUnion('kind', [
+  zExchange(firstKind),
+  ...otherKinds.map(zExchange),
   z.strictObject({
     kind: z.literal('http'),
     url: z.string().min(1),
@@ -60,7 +64,6 @@ export const zFeed = z.discriminatedUnion('kind', [
     prices: z.record(z.string(), zPrice),
     everyMs: z.int().min(10).default(500),
   }),
-  ...EXCHANGE_KINDS.map(zExchange),
 ]);
 
 export type FeedSection = z.infer<typeof zFeed>;
