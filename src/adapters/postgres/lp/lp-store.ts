@@ -17,116 +17,22 @@ import { orderFromMessage } from '../../../protocol/wire.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 import { bytes, fromRow, put } from '../rows.ts';
 
+type Write = (session: Queryable) => Promise<unknown>;
+
+interface LpStoreState {
+  /** undefined before the store is opened, -1 while another replica leads. */
+  epoch: number | undefined;
+  /** This process among the replicas of an LP; undefined when it runs alone. */
+  shared: { replica: string; process: string; since: number } | undefined;
+}
+
 export function createLpStore(db: Database): LpStore {
-  let epoch: number | undefined;
-  let shared: { replica: string; process: string; since: number } | undefined;
-
-  type Write = (session: Queryable) => Promise<unknown>;
-
-  /** Runs a write only while the owner's row says so. The row lock delays a takeover until the commit. */
-  const writeWhile = (name: string, condition: string, value: number, write: Write): Promise<boolean> =>
-    db.transaction(async (session) => {
-      const text = `select 1 from lp_owner where ${condition} for share`;
-      if ((await session.query({ name, text }, [value])).length === 0) return false;
-      await write(session);
-      return true;
-    });
-
-  async function owned(write: Write): Promise<boolean> {
-    if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
-    return writeWhile('lp-owner', 'epoch = $1', epoch, write);
-  }
-
-  const ours = ({ since }: { since: number }, write: Write): Promise<boolean> =>
-    writeWhile('lp-shared', 'epoch = led_epoch and shared_since = $1', since, write);
-
-  const anyOfUs = (write: Write): Promise<boolean> =>
-    shared === undefined ? owned(write) : ours(shared, write);
+  const state: LpStoreState = { epoch: undefined, shared: undefined };
 
   return {
-    async join(replica) {
-      return db.transaction(async (session) => {
-        await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
-        const [owner] = await session.query<{
-          epoch: number;
-          led_epoch: number | null;
-          shared_since: number | null;
-        }>('select epoch, led_epoch, shared_since from lp_owner for update');
-        let since = owner?.shared_since ?? 0;
-        if (owner?.epoch !== owner?.led_epoch) {
-          since = (owner?.epoch ?? 0) + 1;
-          await session.query(
-            'update lp_owner set epoch = $1, led_epoch = $1, shared_since = $1, leader = null, ' +
-              'leads_until = null, clean = null',
-            [since],
-          );
-        }
-        shared = { replica, process: `${replica} ${randomUUID()}`, since };
-        epoch = -1;
-        const leases = await session.query<{ chain_id: number; signed_up_to: number }>(
-          'select chain_id, signed_up_to from lp_replica_lease where replica = $1',
-          [replica],
-        );
-        const awards = await session.query(OPEN_AWARDS);
-        const suffix = `@${replica}`;
-        // An earlier version had one kill switch per replica.
-        const [own] = await session.query<{ value: unknown }>(
-          'delete from lp_risk where name = $1 returning value',
-          [`${KILL}${suffix}`],
-        );
-        if (own !== undefined) await session.query(PULL, [KILL, JSON.stringify(own.value)]);
-        const [kill] = await session.query<{ value: unknown }>('select value from lp_risk where name = $1', [
-          KILL,
-        ]);
-        const risk = await session.query<{ name: string; value: unknown }>(
-          'select name, value from lp_risk where right(name, length($1)) = $1',
-          [suffix],
-        );
-        const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
-        return {
-          epoch: -1,
-          generation: String(since),
-          clean: null,
-          leases: new Map(
-            leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: false }]),
-          ),
-          awards: awards.map(toAward),
-          risk: new Map([
-            ...risk.map(({ name, value }): [string, unknown] => [name.slice(0, -suffix.length), value]),
-            [KILL, kill?.value],
-          ]),
-          curves: curves?.curves ?? null,
-        };
-      });
-    },
-    async lead(leaseMs) {
-      if (shared === undefined) throw new InvariantError('Only a replica can lead.');
-      const { process, since } = shared;
-      const [led] = await db.query<{ epoch: number }>(
-        {
-          name: 'lp-lead',
-          text: `update lp_owner set
-              epoch = case when leader = $1 then epoch else epoch + 1 end, led_epoch = case when leader = $1 then epoch else epoch + 1 end,
-              leader = $1, leads_until = clock_timestamp() + $2 * interval '1 millisecond'
-            where epoch = led_epoch and shared_since = $3 and ((leader = $1 and epoch = $4) or leader is null or leads_until < clock_timestamp()) returning epoch`,
-        },
-        [process, leaseMs, since, epoch],
-      );
-      if (led !== undefined) {
-        epoch = led.epoch;
-        return { mine: true, taken: true, over: false };
-      }
-      epoch = -1;
-      const [now] = await db.query<{ shared: boolean; taken: boolean }>(
-        {
-          name: 'lp-led',
-          text: 'select epoch = led_epoch and shared_since = $1 as shared, coalesce(leads_until > clock_timestamp(), false) as taken from lp_owner',
-        },
-        [since],
-      );
-      return { mine: false, taken: now?.taken === true, over: now?.shared !== true };
-    },
-    epoch: () => epoch ?? -1,
+    join: (replica) => join(db, state, replica),
+    lead: (leaseMs) => lead(db, state, leaseMs),
+    epoch: () => state.epoch ?? -1,
     async signedUpTo() {
       const rows = await db.query<{ chain_id: number; signed_up_to: number }>(
         'select chain_id, max(signed_up_to) as signed_up_to from (select chain_id, signed_up_to from ' +
@@ -145,91 +51,19 @@ export function createLpStore(db: Database): LpStore {
       );
       return rows.map(toAward);
     },
-    async open(): Promise<Opening> {
-      return db.transaction(async (session) => {
-        await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
-        const [owner] = await session.query<{ epoch: number; stopped: boolean }>(
-          'select epoch, clean is not null as stopped from lp_owner for update',
-        );
-        const taken = (owner?.epoch ?? 0) + 1;
-        const clean = owner?.stopped === true ? await readClean(session) : null;
-        await session.query(OPEN_LP, [taken]);
-        // Holds of replicas are not in this ledger, so their leases count as those of a crashed owner.
-        await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
-          on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = false`);
-        await session.query('delete from lp_replica_lease');
-        const leases = await session.query<{ chain_id: number; signed_up_to: number; clean: boolean }>(
-          'select chain_id, signed_up_to, clean from lp_lease',
-        );
-        await session.query('update lp_lease set clean = false');
-        const awards = await session.query(OPEN_AWARDS);
-        const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
-        const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
-        epoch = taken;
-        return {
-          epoch: taken,
-          leases: new Map(
-            leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: row.clean }]),
-          ),
-          clean,
-          awards: awards.map(toAward),
-          risk: new Map(risk.map(({ name, value }) => [name, value])),
-          curves: curves?.curves ?? null,
-        };
-      });
-    },
-    writeLease: (chainId, { signedUpTo, clean }) =>
-      shared !== undefined
-        ? ours(shared, (session) =>
-            session.query(
-              {
-                name: 'lp-replica-lease',
-                text: 'insert into lp_replica_lease (replica, chain_id, signed_up_to) values ($1, $2, $3) on conflict (replica, chain_id) do update set signed_up_to = greatest(lp_replica_lease.signed_up_to, excluded.signed_up_to)',
-              },
-              [shared?.replica, chainId, signedUpTo],
-            ),
-          )
-        : owned((session) =>
-            session.query(
-              {
-                name: 'lp-lease',
-                text: 'insert into lp_lease (chain_id, signed_up_to, clean) values ($1, $2, $3) on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = excluded.clean',
-              },
-              [chainId, signedUpTo, clean],
-            ),
-          ),
-    async putAward(award) {
-      const upsert = (text: string, name: string) => (session: Queryable) =>
-        session.query(
-          {
-            name,
-            text: `insert into lp_award (${AWARD_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (order_id) do update set ${text}`,
-          },
-          awardValues(award),
-        );
-      const whole = upsert(
-        'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, ' +
-          'fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
-        'lp-award',
-      );
-      if (await owned(whole)) return true;
-      // Any replica may insert an award; only the leader updates it.
-      return (
-        shared !== undefined &&
-        ours(
-          shared,
-          upsert('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'),
-        )
-      );
-    },
+    open: () => open(db, state),
+    writeLease: (chainId, lease) => writeLease(db, state, chainId, lease),
+    putAward: (award) => putAward(db, state, award),
     putRisk(name, value) {
       const putAs = (as: string) => (session: Queryable) =>
         put(session, 'lp_risk', { name: as, value: JSON.stringify(value) }, { key: 'name', name: 'lp-risk' });
-      return shared === undefined ? owned(putAs(name)) : ours(shared, putAs(`${name}@${shared.replica}`));
+      return state.shared === undefined
+        ? owned(db, state, putAs(name))
+        : ours(db, state.shared, putAs(`${name}@${state.shared.replica}`));
     },
     async putKillReasons(reasons) {
-      if (shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
-      return ours(shared, (session) =>
+      if (state.shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
+      return ours(db, state.shared, (session) =>
         reasons === null
           ? session.query('delete from lp_risk where name = $1', [KILL])
           : session.query(PULL, [KILL, JSON.stringify(reasons)]),
@@ -243,7 +77,7 @@ export function createLpStore(db: Database): LpStore {
       return row?.value;
     },
     putPauses: (changes) =>
-      anyOfUs((session) =>
+      anyOfUs(db, state, (session) =>
         changes === null
           ? session.query('delete from lp_risk where name = $1', [PAUSES])
           : session.query(
@@ -258,46 +92,16 @@ export function createLpStore(db: Database): LpStore {
       );
       return row?.value ?? {};
     },
-    putSignal: ({ id, pair, side, expiresAtMs, ...rest }) =>
-      anyOfUs(async (session) => {
-        await session.query(
-          {
-            name: 'lp-signal-replaced',
-            text: 'delete from lp_signal where pair = $1 and (side is null or $2::text is null or side = $2)',
-          },
-          [pair, side],
-        );
-        await put(
-          session,
-          'lp_signal',
-          { id, pair, side, expiresAtMs, signal: JSON.stringify(rest) },
-          { key: 'id', name: 'lp-signal' },
-        );
-      }),
+    putSignal: (signal) => putSignal(db, state, signal),
     dropSignals: (ids) =>
-      anyOfUs((session) =>
+      anyOfUs(db, state, (session) =>
         session.query({ name: 'lp-signals-dropped', text: 'delete from lp_signal where id = any($1)' }, [
           [...ids],
         ]),
       ),
-    async signals() {
-      const rows = await db.query<{
-        id: string;
-        pair: string;
-        side: LpSignal['side'];
-        expires_at_ms: number;
-        signal: Omit<LpSignal, 'id' | 'pair' | 'side' | 'expiresAtMs'>;
-      }>({
-        name: 'lp-signals',
-        text: 'select id, pair, side, expires_at_ms, signal from lp_signal order by n',
-      });
-      return rows.map(({ id, pair, side, expires_at_ms: expiresAtMs, signal }) => ({
-        ...{ id, pair, side, expiresAtMs },
-        ...signal,
-      }));
-    },
+    signals: () => signals(db),
     putCurves: (json) =>
-      owned((session) =>
+      owned(db, state, (session) =>
         session.query(
           {
             name: 'lp-curves',
@@ -316,23 +120,258 @@ export function createLpStore(db: Database): LpStore {
       const text = `select ${AWARD_COLUMNS} from lp_award order by accepted_at_ms desc, order_id limit $1`;
       return (await db.query(text, [limit])).map(toAward);
     },
-    async stop({ ledger, cursors }) {
-      if (shared !== undefined) {
-        await db.query('update lp_owner set leader = null, leads_until = null where leader = $1', [
-          shared.process,
-        ]);
-        return true;
-      }
-      return owned(async (session) => {
-        await writeClean(session, { ledger, cursors });
-        await session.query('update lp_lease set clean = true');
-      });
-    },
+    stop: (snapshot) => stop(db, state, snapshot),
     async ping() {
       await db.query('select 1');
     },
     close: () => db.close(),
   };
+}
+
+/** Runs a write only while the owner's row says so. The row lock delays a takeover until the commit. */
+const writeWhile = (
+  db: Database,
+  name: string,
+  condition: string,
+  value: number,
+  write: Write,
+): Promise<boolean> =>
+  db.transaction(async (session) => {
+    const text = `select 1 from lp_owner where ${condition} for share`;
+    if ((await session.query({ name, text }, [value])).length === 0) return false;
+    await write(session);
+    return true;
+  });
+
+async function owned(db: Database, state: LpStoreState, write: Write): Promise<boolean> {
+  if (state.epoch === undefined) throw new InvariantError('The LP store was not opened.');
+  return writeWhile(db, 'lp-owner', 'epoch = $1', state.epoch, write);
+}
+
+const ours = (db: Database, { since }: { since: number }, write: Write): Promise<boolean> =>
+  writeWhile(db, 'lp-shared', 'epoch = led_epoch and shared_since = $1', since, write);
+
+const anyOfUs = (db: Database, state: LpStoreState, write: Write): Promise<boolean> =>
+  state.shared === undefined ? owned(db, state, write) : ours(db, state.shared, write);
+
+async function join(db: Database, state: LpStoreState, replica: string): ReturnType<LpStore['join']> {
+  return db.transaction(async (session) => {
+    await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
+    const [owner] = await session.query<{
+      epoch: number;
+      led_epoch: number | null;
+      shared_since: number | null;
+    }>('select epoch, led_epoch, shared_since from lp_owner for update');
+    let since = owner?.shared_since ?? 0;
+    if (owner?.epoch !== owner?.led_epoch) {
+      since = (owner?.epoch ?? 0) + 1;
+      await session.query(
+        'update lp_owner set epoch = $1, led_epoch = $1, shared_since = $1, leader = null, ' +
+          'leads_until = null, clean = null',
+        [since],
+      );
+    }
+    state.shared = { replica, process: `${replica} ${randomUUID()}`, since };
+    state.epoch = -1;
+    const leases = await session.query<{ chain_id: number; signed_up_to: number }>(
+      'select chain_id, signed_up_to from lp_replica_lease where replica = $1',
+      [replica],
+    );
+    const awards = await session.query(OPEN_AWARDS);
+    const suffix = `@${replica}`;
+    // An earlier version had one kill switch per replica.
+    const [own] = await session.query<{ value: unknown }>(
+      'delete from lp_risk where name = $1 returning value',
+      [`${KILL}${suffix}`],
+    );
+    if (own !== undefined) await session.query(PULL, [KILL, JSON.stringify(own.value)]);
+    const [kill] = await session.query<{ value: unknown }>('select value from lp_risk where name = $1', [
+      KILL,
+    ]);
+    const risk = await session.query<{ name: string; value: unknown }>(
+      'select name, value from lp_risk where right(name, length($1)) = $1',
+      [suffix],
+    );
+    const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
+    return {
+      epoch: -1,
+      generation: String(since),
+      clean: null,
+      leases: new Map(leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: false }])),
+      awards: awards.map(toAward),
+      risk: new Map([
+        ...risk.map(({ name, value }): [string, unknown] => [name.slice(0, -suffix.length), value]),
+        [KILL, kill?.value],
+      ]),
+      curves: curves?.curves ?? null,
+    };
+  });
+}
+
+async function lead(db: Database, state: LpStoreState, leaseMs: number): ReturnType<LpStore['lead']> {
+  if (state.shared === undefined) throw new InvariantError('Only a replica can lead.');
+  const { process, since } = state.shared;
+  const [led] = await db.query<{ epoch: number }>(
+    {
+      name: 'lp-lead',
+      text: `update lp_owner set
+              epoch = case when leader = $1 then epoch else epoch + 1 end, led_epoch = case when leader = $1 then epoch else epoch + 1 end,
+              leader = $1, leads_until = clock_timestamp() + $2 * interval '1 millisecond'
+            where epoch = led_epoch and shared_since = $3 and ((leader = $1 and epoch = $4) or leader is null or leads_until < clock_timestamp()) returning epoch`,
+    },
+    [process, leaseMs, since, state.epoch],
+  );
+  if (led !== undefined) {
+    state.epoch = led.epoch;
+    return { mine: true, taken: true, over: false };
+  }
+  state.epoch = -1;
+  const [now] = await db.query<{ shared: boolean; taken: boolean }>(
+    {
+      name: 'lp-led',
+      text: 'select epoch = led_epoch and shared_since = $1 as shared, coalesce(leads_until > clock_timestamp(), false) as taken from lp_owner',
+    },
+    [since],
+  );
+  return { mine: false, taken: now?.taken === true, over: now?.shared !== true };
+}
+
+async function open(db: Database, state: LpStoreState): Promise<Opening> {
+  return db.transaction(async (session) => {
+    await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
+    const [owner] = await session.query<{ epoch: number; stopped: boolean }>(
+      'select epoch, clean is not null as stopped from lp_owner for update',
+    );
+    const taken = (owner?.epoch ?? 0) + 1;
+    const clean = owner?.stopped === true ? await readClean(session) : null;
+    await session.query(OPEN_LP, [taken]);
+    // Holds of replicas are not in this ledger, so their leases count as those of a crashed owner.
+    await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
+          on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = false`);
+    await session.query('delete from lp_replica_lease');
+    const leases = await session.query<{ chain_id: number; signed_up_to: number; clean: boolean }>(
+      'select chain_id, signed_up_to, clean from lp_lease',
+    );
+    await session.query('update lp_lease set clean = false');
+    const awards = await session.query(OPEN_AWARDS);
+    const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
+    const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
+    state.epoch = taken;
+    return {
+      epoch: taken,
+      leases: new Map(
+        leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: row.clean }]),
+      ),
+      clean,
+      awards: awards.map(toAward),
+      risk: new Map(risk.map(({ name, value }) => [name, value])),
+      curves: curves?.curves ?? null,
+    };
+  });
+}
+
+const writeLease = (
+  db: Database,
+  state: LpStoreState,
+  chainId: number,
+  { signedUpTo, clean }: { signedUpTo: number; clean: boolean },
+): Promise<boolean> =>
+  state.shared !== undefined
+    ? ours(db, state.shared, (session) =>
+        session.query(
+          {
+            name: 'lp-replica-lease',
+            text: 'insert into lp_replica_lease (replica, chain_id, signed_up_to) values ($1, $2, $3) on conflict (replica, chain_id) do update set signed_up_to = greatest(lp_replica_lease.signed_up_to, excluded.signed_up_to)',
+          },
+          [state.shared?.replica, chainId, signedUpTo],
+        ),
+      )
+    : owned(db, state, (session) =>
+        session.query(
+          {
+            name: 'lp-lease',
+            text: 'insert into lp_lease (chain_id, signed_up_to, clean) values ($1, $2, $3) on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = excluded.clean',
+          },
+          [chainId, signedUpTo, clean],
+        ),
+      );
+
+async function putAward(db: Database, state: LpStoreState, award: LpAward): Promise<boolean> {
+  const upsert = (text: string, name: string) => (session: Queryable) =>
+    session.query(
+      {
+        name,
+        text: `insert into lp_award (${AWARD_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (order_id) do update set ${text}`,
+      },
+      awardValues(award),
+    );
+  const whole = upsert(
+    'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, ' +
+      'fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
+    'lp-award',
+  );
+  if (await owned(db, state, whole)) return true;
+  // Any replica may insert an award; only the leader updates it.
+  return (
+    state.shared !== undefined &&
+    ours(
+      db,
+      state.shared,
+      upsert('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'),
+    )
+  );
+}
+
+const putSignal = (
+  db: Database,
+  state: LpStoreState,
+  { id, pair, side, expiresAtMs, ...rest }: LpSignal,
+): Promise<boolean> =>
+  anyOfUs(db, state, async (session) => {
+    await session.query(
+      {
+        name: 'lp-signal-replaced',
+        text: 'delete from lp_signal where pair = $1 and (side is null or $2::text is null or side = $2)',
+      },
+      [pair, side],
+    );
+    await put(
+      session,
+      'lp_signal',
+      { id, pair, side, expiresAtMs, signal: JSON.stringify(rest) },
+      { key: 'id', name: 'lp-signal' },
+    );
+  });
+
+async function signals(db: Database): Promise<LpSignal[]> {
+  const rows = await db.query<{
+    id: string;
+    pair: string;
+    side: LpSignal['side'];
+    expires_at_ms: number;
+    signal: Omit<LpSignal, 'id' | 'pair' | 'side' | 'expiresAtMs'>;
+  }>({ name: 'lp-signals', text: 'select id, pair, side, expires_at_ms, signal from lp_signal order by n' });
+  return rows.map(({ id, pair, side, expires_at_ms: expiresAtMs, signal }) => ({
+    ...{ id, pair, side, expiresAtMs },
+    ...signal,
+  }));
+}
+
+async function stop(
+  db: Database,
+  state: LpStoreState,
+  { ledger, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },
+): Promise<boolean> {
+  if (state.shared !== undefined) {
+    await db.query('update lp_owner set leader = null, leads_until = null where leader = $1', [
+      state.shared.process,
+    ]);
+    return true;
+  }
+  return owned(db, state, async (session) => {
+    await writeClean(session, { ledger, cursors });
+    await session.query('update lp_lease set clean = true');
+  });
 }
 
 const KILL = 'kill';
