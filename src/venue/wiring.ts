@@ -43,7 +43,7 @@ import { createPrices } from './market/prices.ts';
 import { chainNow } from './market/chain-now.ts';
 import { createRequestParser } from './quoting/parse-request.ts';
 import { createQuoteResponder } from './quoting/response.ts';
-import { createScenarios } from './quoting/scenarios.ts';
+import { createSandbox } from './quoting/scenarios.ts';
 import { createRfqQuoter } from './quoting/quote.ts';
 import { createRfqSource } from './quoting/rfq-source.ts';
 import { createAnswerTimes } from './solvers/answer-times.ts';
@@ -117,7 +117,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const parser = createRequestParser({ ...ports, markets, roster, screening }, fanOutOptions, rates);
   const responder = createQuoteResponder(ports);
   const sandbox = { ...SANDBOX, ...options.sandbox };
-  const scenarios = createScenarios(ports, sandbox);
   const shadowRequests = createShadowRequests({ roster }, fanOutOptions);
   const reserved = [...sandbox.unfilled, ...sandbox.faded];
   const source = createRfqSource(
@@ -137,7 +136,8 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     fanOutOptions,
   );
   const shared = { ...ports, parser, source, sealing, responder, relayFees, prices, openQuotes, nonces };
-  const quoter = createRfqQuoter({ ...shared, scenarios }, fanOutOptions);
+  const forced = sandbox.scenarios ? createSandbox(ports, sandbox) : undefined;
+  const quoter = createRfqQuoter({ ...shared, sandbox: forced }, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 
   const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, relayFees, screening });

@@ -5,6 +5,7 @@ import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
+import type { CandidateTerms } from '../../protocol/api/candidate.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
 import type { VenueDeps } from '../deps.ts';
 import { chainNow } from '../market/chain-now.ts';
@@ -34,11 +35,15 @@ export interface ParsedRequest {
   latestValidUntil: UnixSeconds;
   /** A sandbox scenario asks these, whatever the request chose. */
   only?: readonly string[];
+  /** A sandbox scenario names itself in every quote. */
+  warning?: CandidateTerms['warnings'][number];
 }
 
 export type ParseResult = { parsed: ParsedRequest; why?: never } | { parsed: null; why: ProductUnavailable };
 
-export type RequestParser = ReturnType<typeof createRequestParser>;
+export interface RequestParser {
+  parse(requestId: string, request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<ParseResult>;
+}
 
 export type RequestParserDeps = Pick<VenueDeps, 'chains' | 'clock'> & {
   markets: Markets;
@@ -52,7 +57,7 @@ export function createRequestParser(
   { chains, markets, roster, screening, clock }: RequestParserDeps,
   { maxValiditySeconds }: Pick<FanOutOptions, 'maxValiditySeconds'>,
   rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>,
-) {
+): RequestParser {
   async function parse(
     requestId: string,
     request: QuoteRequest,

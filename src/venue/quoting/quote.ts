@@ -1,7 +1,7 @@
 /**
  * POST /rfq/quotes, from top to bottom: parse the request, ask the solvers, rank their quotes, count them as
  * promised, seal them. Nothing here waits for a queue or a node, nor for a database once the workspace and
- * the screening result are in memory.
+ * the screening result are in memory. Only a sandbox scenario waits (scenarios.ts).
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
  * taker-nonces gives out order nonces; promised-outputs, open-quotes, unsubmitted and nonce-groups keep what
@@ -13,12 +13,10 @@ import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import type { Prices } from '../market/prices.ts';
 import type { FanOutOptions } from '../options.ts';
 import { type OpenQuotes, sidesOf } from './open-quotes.ts';
-import type { RequestParser } from './parse-request.ts';
+import type { ParsedRequest, RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
 import { sealedReference, type Sealing } from './sealing.ts';
-import { scenarioWarning } from '../../protocol/api/scenarios.ts';
-import type { Scenarios } from './scenarios.ts';
 import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
@@ -31,7 +29,8 @@ export interface RfqQuoterDeps {
   prices: Prices;
   openQuotes: OpenQuotes;
   nonces: TakerNonces;
-  scenarios: Scenarios;
+  /** Absent: no amount asks for an outcome. */
+  sandbox?: Sandbox | undefined;
 }
 
 export interface RfqQuoter {
@@ -39,59 +38,67 @@ export interface RfqQuoter {
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
 }
 
-export function createRfqQuoter(
-  { parser, source, sealing, responder, prices, openQuotes, nonces, scenarios }: RfqQuoterDeps,
-  options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
-): RfqQuoter {
-  async function findQuotes(
-    requestId: string,
-    request: QuoteRequest,
-    key: ApiKey,
-    workspace: Workspace,
-  ): Promise<QuoteOutcome> {
-    const scenario = await scenarios.begin(request, key.mode);
-    const { parsed: plain, why } = await parser.parse(requestId, request, key, workspace);
-    if (!plain) return noQuotes(why);
-    const whyNot = scenarios.whyNot(scenario, plain);
-    if (whyNot) return noQuotes(whyNot);
-    const parsed = scenarios.direct(scenario, plain);
-    openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
-    try {
-      const answer = await source.find(parsed, nonces.next(parsed.input.chain.id, parsed.taker));
-      if (answer.why) return noQuotes(answer.why);
-      const { asked } = answer;
-      const best = answer.candidates
-        .filter((candidate) => source.isStillBacked(asked, candidate))
-        .slice(0, request.maxCandidates);
-      if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
+/** The two steps of a quote request. The sandbox wraps both. */
+export interface QuoteSteps {
+  parse: RequestParser['parse'];
+  findQuotes(parsed: ParsedRequest): Promise<QuoteOutcome>;
+}
 
-      for (const candidate of best) source.recordPromise(asked, candidate);
-      openQuotes.add(
-        key.id,
-        asked.nonceGroup,
-        prices.estimateUsd(sidesOf(best, asked.inputToken, asked.outputToken)) ??
-          parsed.openQuoteLimits.notionalUsd,
-        Math.max(...best.map(({ validUntil }) => validUntil)),
-      );
-      const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
-      const quotes = best.map((candidate) => {
-        const terms = candidateTerms(asked, candidate, { prices, ...options });
-        if (scenario) terms.warnings.push(scenarioWarning(scenario));
-        return sealing.seal(owner, terms, candidate.quote.commitments, sealedReference(request.referenceId));
-      });
-      if (scenario === 102)
-        await scenarios.outlast(Math.max(...best.map(({ validUntil }) => validUntil)), parsed.input.chain.id);
-      return { quotes, productUnavailable: null };
-    } finally {
-      openQuotes.release(key.id);
-    }
-  }
+/** Returns steps that force the outcome for which an amount asks. */
+export type Sandbox = (steps: QuoteSteps) => QuoteSteps;
 
+type QuoteOptions = Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
+
+export function createRfqQuoter(deps: RfqQuoterDeps, options: QuoteOptions): RfqQuoter {
+  const { parser, responder, sandbox } = deps;
+  const plain: QuoteSteps = {
+    parse: parser.parse,
+    findQuotes: (parsed) => findQuotes(deps, options, parsed),
+  };
+  const steps = sandbox ? sandbox(plain) : plain;
   return {
     async quote(request, key, workspace) {
       const response = responder.begin();
-      const outcome = await findQuotes(response.requestId, request, key, workspace);
+      const { parsed, why } = await steps.parse(response.requestId, request, key, workspace);
+      const outcome = parsed ? await steps.findQuotes(parsed) : noQuotes(why);
       return responder.finish(response, outcome);
     },
   };
+}
+
+/** Asks the solvers, counts the best quotes as promised, and seals them. */
+async function findQuotes(
+  { source, sealing, prices, openQuotes, nonces }: RfqQuoterDeps,
+  options: QuoteOptions,
+  parsed: ParsedRequest,
+): Promise<QuoteOutcome> {
+  const { request, key, workspace } = parsed;
+  openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
+  try {
+    const answer = await source.find(parsed, nonces.next(parsed.input.chain.id, parsed.taker));
+    if (answer.why) return noQuotes(answer.why);
+    const { asked } = answer;
+    const best = answer.candidates
+      .filter((candidate) => source.isStillBacked(asked, candidate))
+      .slice(0, request.maxCandidates);
+    if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
+
+    for (const candidate of best) source.recordPromise(asked, candidate);
+    openQuotes.add(
+      key.id,
+      asked.nonceGroup,
+      prices.estimateUsd(sidesOf(best, asked.inputToken, asked.outputToken)) ??
+        parsed.openQuoteLimits.notionalUsd,
+      Math.max(...best.map(({ validUntil }) => validUntil)),
+    );
+    const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
+    const quotes = best.map((candidate) => {
+      const terms = candidateTerms(asked, candidate, { prices, ...options });
+      if (parsed.warning) terms.warnings.push(parsed.warning);
+      return sealing.seal(owner, terms, candidate.quote.commitments, sealedReference(request.referenceId));
+    });
+    return { quotes, productUnavailable: null };
+  } finally {
+    openQuotes.release(key.id);
+  }
 }
