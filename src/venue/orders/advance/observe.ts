@@ -5,7 +5,7 @@ import type { Evidence, Fact, FactKind } from '../../../domain/fact.ts';
 import { readDelivery } from '../../../domain/delivery.ts';
 import { addressToBytes32, bytes32ToAddress } from '../../../domain/hex.ts';
 import { outputHash } from '../../../domain/order.ts';
-import type { ChainPort, EscrowEvent } from '../../../ports/chain.ts';
+import type { ChainPort, EscrowEvent, EscrowStatus } from '../../../ports/chain.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { ChainTime } from '../../../settlement/plan.ts';
@@ -14,18 +14,19 @@ import type { ChainView, PinnedBlocks } from './chain-view.ts';
 
 export interface ChainObservation {
   facts: Fact[];
-  /** It can never open. */
+  /** The order can never open. */
   nonceGone: boolean;
-  /** Of exactly the blocks that were read. */
+  /** The times of exactly the blocks that were read. */
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
 /** undefined while a chain was not read or took back final blocks. Facts are in the order of recording. */
 export async function observeOrder(
-  { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
+  record: OrderRecord,
   progress: Progress,
   views: ReadonlyMap<number, ChainView>,
 ): Promise<ChainObservation | undefined> {
+  const { orderId, order, createdAtMs, amountUsd } = record;
   const origin = views.get(Number(order.originChainId));
   const pins = new Map<number, PinnedBlocks>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
@@ -61,124 +62,136 @@ export async function observeOrder(
     const events = await origin.orderEvents(orderId, since, pin.final, (found) =>
       found.some(({ kind }) => kind === wanted),
     );
-    for (const event of events) facts.push(...(await originFacts(event, origin)));
+    for (const event of events) facts.push(...(await originFacts(record, event, origin)));
   }
-  for (const [index, record] of records.entries()) {
+  for (const [index, filled] of records.entries()) {
     const output = order.outputs[index];
     const [view, seen] = [output && views.get(Number(output.chainId)), pins.get(Number(output?.chainId))];
-    if (!record || !output || !view || !seen) continue;
+    if (!filled || !output || !view || !seen) continue;
     const key = outputHash(output);
     // The log names the solver; the escrow stores a hash.
     const isOurs = (event: CachedOrderEvent) =>
-      event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
+      event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === filled;
     const event = (await view.orderEvents(orderId, since, seen.final, (found) => found.some(isOurs))).find(
       isOurs,
     );
-    if (event) facts.push(...(await filledFact(event, index, view)));
+    if (event) facts.push(...(await filledFact(record, event, index, view)));
   }
   const fills = progress.fills.map(
     (fill, index) => fill ?? facts.find((fact) => fact.kind === 'filled' && fact.outputIndex === index),
   );
-  if (status !== 'none') facts.push(...(await proofFacts()));
+  if (status !== 'none')
+    facts.push(...(await proofFacts(record, { progress, origin, pin, status, fills, facts })));
   return {
     facts: facts.filter((fact) => isNews(fact, progress)).sort((x, y) => RANK[x.kind] - RANK[y.kind]),
     nonceGone: status === 'none' && nonceUsed === true,
     timeOf: timeIn(pins),
   };
+}
 
-  async function originFacts(event: CachedOrderEvent, view: ChainView): Promise<Fact[]> {
-    if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, view) }];
-    if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, view) }];
-    if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, view) }];
-    if (event.kind !== 'filled') return [];
-    const key = outputHash(event.output);
-    const index = order.outputs.findIndex((output) => outputHash(output) === key);
-    return index === -1 ? [] : filledFact(event, index, view);
-  }
+/** What was read on the origin before the proofs. */
+interface OriginRead {
+  progress: Progress;
+  origin: ChainView;
+  pin: PinnedBlocks;
+  status: EscrowStatus;
+  /** By output; undefined while it is not filled. */
+  fills: readonly (Fact | undefined)[];
+  facts: readonly Fact[];
+}
 
-  async function filledFact(event: CachedOrderEvent, outputIndex: number, view: ChainView): Promise<Fact[]> {
-    if (event.kind !== 'filled') return [];
-    const evidence = await evidenceOf(event, view);
-    // The surplus went from the pools to the receiver.
-    const surplus = route?.through
-      ? await view.chain.surplus(route.through.filler, orderId, event.blockNumber)
-      : 0n;
-    const filled: Fact = {
-      kind: 'filled',
+/** The facts in one event of the order's escrow. */
+async function originFacts(record: OrderRecord, event: CachedOrderEvent, view: ChainView): Promise<Fact[]> {
+  if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, view) }];
+  if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, view) }];
+  if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, view) }];
+  if (event.kind !== 'filled') return [];
+  const key = outputHash(event.output);
+  const index = record.order.outputs.findIndex((output) => outputHash(output) === key);
+  return index === -1 ? [] : filledFact(record, event, index, view);
+}
+
+/** The fill of one output, and the credit of a delivery into the ledger. */
+async function filledFact(
+  { orderId, route }: OrderRecord,
+  event: CachedOrderEvent,
+  outputIndex: number,
+  view: ChainView,
+): Promise<Fact[]> {
+  if (event.kind !== 'filled') return [];
+  const evidence = await evidenceOf(event, view);
+  // The surplus went from the pools to the receiver.
+  const surplus = route?.through
+    ? await view.chain.surplus(route.through.filler, orderId, event.blockNumber)
+    : 0n;
+  const filled: Fact = {
+    kind: 'filled',
+    outputIndex,
+    solver: bytes32ToAddress(event.solver),
+    timestamp: event.timestamp,
+    amount: event.amount,
+    ...(surplus > 0n && { surplus }),
+    evidence,
+  };
+  const delivery = readDelivery(event.output);
+  if (!delivery || delivery.settlement === 'wallet') return [filled];
+  const { account, settlement } = delivery;
+  const windowSeconds = await view.chain.withdrawalDelay();
+  return [
+    filled,
+    {
+      kind: 'credited',
       outputIndex,
-      solver: bytes32ToAddress(event.solver),
-      timestamp: event.timestamp,
+      account,
+      token: bytes32ToAddress(event.output.token),
       amount: event.amount,
-      ...(surplus > 0n && { surplus }),
+      autoWithdraw: settlement === 'ledger_auto_withdraw',
+      windowSeconds,
       evidence,
-    };
-    const delivery = readDelivery(event.output);
-    if (!delivery || delivery.settlement === 'wallet') return [filled];
-    const { account, settlement } = delivery;
-    const windowSeconds = await view.chain.withdrawalDelay();
-    return [
-      filled,
-      {
-        kind: 'credited',
-        outputIndex,
-        account,
-        token: bytes32ToAddress(event.output.token),
-        amount: event.amount,
-        autoWithdraw: settlement === 'ledger_auto_withdraw',
-        windowSeconds,
-        evidence,
-      },
-    ];
-  }
+    },
+  ];
+}
 
-  /** Proofs of fills on other chains, once final in the origin's oracle. */
-  async function proofFacts(): Promise<Fact[]> {
-    const found: Fact[] = [];
-    await Promise.all(
-      order.outputs.map(async (output, index) => {
-        const fill = fills[index];
-        if (
-          !origin ||
-          !pin ||
-          output.chainId === order.originChainId ||
-          progress.attested[index] ||
-          fill?.kind !== 'filled'
-        )
-          return;
-        const payloadHash = fillPayloadHash({
-          solver: addressToBytes32(fill.solver),
-          orderId,
-          timestamp: fill.timestamp,
-          output,
+/** Proofs of fills on other chains, once final in the origin's oracle. */
+async function proofFacts(
+  { orderId, order, amountUsd }: OrderRecord,
+  { progress, origin, pin, status, fills, facts }: OriginRead,
+): Promise<Fact[]> {
+  const at = pin.final.number;
+  const found: Fact[] = [];
+  await Promise.all(
+    order.outputs.map(async (output, index) => {
+      const fill = fills[index];
+      if (output.chainId === order.originChainId || progress.attested[index] || fill?.kind !== 'filled')
+        return;
+      const payloadHash = fillPayloadHash({
+        solver: addressToBytes32(fill.solver),
+        orderId,
+        timestamp: fill.timestamp,
+        output,
+      });
+      // What was proven for the transaction that claimed the order, the oracle does not remember.
+      if (
+        status !== 'claimed' &&
+        !(await origin.chain
+          .deciding(amountUsd ?? undefined)
+          .isProven(order.inputOracle, output.chainId, output.oracle, output.settler, payloadHash, at))
+      )
+        return;
+      const opened =
+        progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
+      const event = await origin.proof(payloadHash, opened?.blockNumber ?? at, pin.final);
+      // A node without the log leaves the fact for later.
+      if (event)
+        found.push({
+          kind: 'attested',
+          outputIndex: index,
+          payloadHash,
+          evidence: await evidenceOf(event, origin),
         });
-        // What was proven for the transaction that claimed the order, the oracle does not remember.
-        if (
-          status !== 'claimed' &&
-          !(await deciding(origin.chain).isProven(
-            order.inputOracle,
-            output.chainId,
-            output.oracle,
-            output.settler,
-            payloadHash,
-            at,
-          ))
-        )
-          return;
-        const opened =
-          progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
-        const event = await origin.proof(payloadHash, opened?.blockNumber ?? at, pin.final);
-        // A node without the log leaves the fact for later.
-        if (event)
-          found.push({
-            kind: 'attested',
-            outputIndex: index,
-            payloadHash,
-            evidence: await evidenceOf(event, origin),
-          });
-      }),
-    );
-    return found;
-  }
+    }),
+  );
+  return found;
 }
 
 /** A final fact closes the order, so it is recorded last. */
