@@ -2,9 +2,6 @@
 
 import { createHmac } from 'node:crypto';
 
-/** Secrets of the scheme have 24 to 64 bytes. */
-export const WEBHOOK_SECRET_BYTES = 32;
-
 const PREFIX = 'whsec_';
 
 /** The text that the receiver keeps. */
