@@ -49,7 +49,7 @@ interface AdvanceDeps {
   failed(award: OpenAward, why: string): void;
 }
 
-/** Most retries of a reverted fill; each uses a key of its own. */
+/** Most tries of a fill, the first among them; each uses a key of its own. */
 const MOST_TRIES = 5;
 const AT_ONCE = 32;
 const MOST_LISTED_ORDERS = 10_000;
