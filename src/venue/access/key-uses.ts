@@ -5,13 +5,17 @@ import type { VenueDeps } from '../deps.ts';
 
 const FLUSH_MS = 10_000;
 
-export type KeyUses = ReturnType<typeof createKeyUses>;
+export interface KeyUses {
+  record(keyId: string): void;
+  start(): void;
+  stop(): Promise<void>;
+}
 
 export function createKeyUses({
   store,
   clock,
   log,
-}: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<KeyUseStore, 'addKeyUses'> }) {
+}: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<KeyUseStore, 'addKeyUses'> }): KeyUses {
   /** Since the last flush. */
   let uses = new Map<string, number>();
   let cancel = () => {};

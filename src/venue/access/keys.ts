@@ -39,14 +39,21 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
   return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: hash('sha256', text) };
 }
 
-export type Keyring = ReturnType<typeof createKeyring>;
+export interface Keyring {
+  /** undefined for missing, malformed, unknown and revoked keys alike. */
+  find(text: string | undefined): Promise<ApiKey | undefined>;
+  /** Calls `revoked` once. Returns a function that stops watching. */
+  watch(apiKey: ApiKey, revoked: () => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 export function createKeyring({
   store,
   bus,
   clock,
   log,
-}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: KeyStore }) {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: KeyStore }): Keyring {
   // The cache is keyed by hash: a memory dump holds no key.
   const cache = createReadThroughCache({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();
@@ -96,14 +103,12 @@ export function createKeyring({
   }
 
   return {
-    /** undefined for missing, malformed, unknown and revoked keys alike. */
     async find(text: string | undefined) {
       // A malformed key is hashed too: it takes as long as a wrong one.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
       return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
     },
-    /** Calls `revoked` once. Returns a function that stops watching. */
     watch({ id }: ApiKey, revoked: () => void) {
       const listeners = watched.get(id);
       if (listeners) listeners.add(revoked);

@@ -10,7 +10,11 @@ export interface Parties {
   receiver: Address;
 }
 
-export type Screening = ReturnType<typeof createScreening>;
+export interface Screening {
+  screen(parties: Parties): Promise<Screened>;
+  /** Throws 422 `address_denied` at the party's location, 503 when a required screener did not answer. */
+  requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Promise<Screened>;
+}
 
 export function createScreening({
   screeners,
@@ -18,7 +22,7 @@ export function createScreening({
 }: {
   screeners: readonly Screener[];
   metrics: Metrics;
-}) {
+}): Screening {
   const screened = metrics.counter('firmquote_venue_screened_total', 'Screened addresses', {
     decision: ['allowed', 'denied', 'unknown', 'not_screened'],
   });
@@ -57,11 +61,7 @@ export function createScreening({
     return result;
   }
 
-  return {
-    screen,
-    /** Throws 422 `address_denied` at the party's location, 503 when a required screener did not answer. */
-    requireAllowed,
-  };
+  return { screen, requireAllowed };
 }
 
 async function screenParty(address: Address, screeners: readonly Screener[]): Promise<ScreenedParty> {

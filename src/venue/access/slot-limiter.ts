@@ -10,7 +10,12 @@ import type { AdmissionOptions } from '../options.ts';
 
 export type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
 
-export type SlotLimiter = ReturnType<typeof createSlotLimiter>;
+export interface SlotLimiter {
+  /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
+  take(kind: LoadKind, keyId: string): Promise<Release>;
+  start(): void;
+  stop(): void;
+}
 
 interface Slots {
   inUse: number;
@@ -54,7 +59,7 @@ const SAMPLES = 10;
 export function createSlotLimiter(
   { clock, metrics, databaseWaitMs }: SlotLimiterDeps,
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
-) {
+): SlotLimiter {
   const byKind = new Map<LoadKind, Slots>();
   const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', {
     kind: Object.keys(PATIENCE),
@@ -132,7 +137,6 @@ export function createSlotLimiter(
   }
 
   return {
-    /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
     async take(kind: LoadKind, keyId: string): Promise<Release> {
       const slots = slotsOf(kind);
       const share = refusalShare(kind);

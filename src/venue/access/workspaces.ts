@@ -8,14 +8,21 @@ import { createReadThroughCache } from './read-through-cache.ts';
 
 export const WORKSPACES_TOPIC = 'workspaces';
 
-export type Workspaces = ReturnType<typeof createWorkspaces>;
+export interface Workspaces {
+  /** Its fee capped to what every escrow takes. Throws 403 without one. */
+  of(key: ApiKey): Promise<Workspace>;
+  /** Calls the listener when any workspace may have changed. */
+  onChange(listener: () => void): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 export function createWorkspaces({
   store,
   bus,
   clock,
   feeCap,
-}: Pick<VenueDeps, 'bus' | 'clock'> & { store: WorkspaceStore; feeCap: FeeCap }) {
+}: Pick<VenueDeps, 'bus' | 'clock'> & { store: WorkspaceStore; feeCap: FeeCap }): Workspaces {
   const cache = createReadThroughCache({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {
@@ -34,7 +41,6 @@ export function createWorkspaces({
   };
 
   return {
-    /** Its fee capped to what every escrow takes. Throws 403 without one. */
     async of(key: ApiKey): Promise<Workspace> {
       if (key.workspaceId === null)
         throw new ApiError(

@@ -6,9 +6,14 @@
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 
-export type FeeCap = ReturnType<typeof createFeeCap>;
+export interface FeeCap {
+  cap(bps: number): number;
+  /** Retries at the next block. */
+  start(): void;
+  stop(): void;
+}
 
-export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, ChainPort>; log: Log }) {
+export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, ChainPort>; log: Log }): FeeCap {
   let lowest = Number.POSITIVE_INFINITY;
   const stops: (() => void)[] = [];
 
@@ -38,7 +43,6 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
 
   return {
     cap: (bps: number) => Math.min(bps, lowest),
-    /** Retries at the next block. */
     start: () => [...chains.values()].forEach(ask),
     stop: () => stops.splice(0).forEach((stop) => stop()),
   };

@@ -15,7 +15,11 @@ export type Lookup =
   | { kind: 'unsupported' }
   | { kind: 'unknown_chain' };
 
-export type Markets = ReturnType<typeof createMarkets>;
+export interface Markets {
+  readonly chains: Map<number, Chain>;
+  find(assetId: string, mode: KeyMode): Lookup;
+  pairs(mode: KeyMode): Record<string, number>;
+}
 
 /** Test keys trade on sandbox chains, live keys on production chains. */
 export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
@@ -24,7 +28,7 @@ export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): bool
 export function createMarkets(
   chains: Iterable<Chain>,
   listed: readonly { slug: string; id: number; sandbox: boolean }[] = [],
-) {
+): Markets {
   const byId = new Map([...chains].map((chain) => [chain.id, chain]));
   const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
   const named = new Map(roster.map((entry) => [entry.id, entry]));

@@ -3,9 +3,14 @@
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
-export type NonceGroups = ReturnType<typeof createNonceGroups>;
+export interface NonceGroups {
+  add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds): void;
+  take(group: string, executed: Bytes32): Map<string, Bytes32[]>;
+  size(): number;
+  expire(now: UnixSeconds): void;
+}
 
-export function createNonceGroups() {
+export function createNonceGroups(): NonceGroups {
   const groups = new Map<string, { quotes: [solverId: string, quoteId: Bytes32][]; until: UnixSeconds }>();
   return {
     add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds) {

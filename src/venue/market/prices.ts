@@ -28,9 +28,25 @@ export function priceText(
 /** For people: without the noise of a float. */
 export const shown = (value: number): number => Number(value.toPrecision(SHOWN_DIGITS));
 
-export type Prices = ReturnType<typeof createPrices>;
+export interface Prices {
+  priceUsd(token: TokenInfo): number | null;
+  /** Rounded up. null without a price: a check must then assume the largest amount. */
+  amountUsd(token: TokenInfo, amount: bigint): number | null;
+  /**
+   * What a trade is worth by the side that is worth more, rounded up. Prices that are too old count,
+   * because an estimate is better than none. null where neither side ever had a price.
+   */
+  estimateUsd(sides: readonly (readonly [TokenInfo, bigint])[]): number | null;
+  nativeUsd(nativeCurrency: NativeCurrency, wei: bigint): number | null;
+  /** Base units of the token, rounded up. undefined without both prices. */
+  tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
+  /** What the amount is worth in another token, rounded up. undefined without both prices. */
+  exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo): bigint | undefined;
+  /** (value received / value paid) - 1; negative is worse for the taker. */
+  deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
+}
 
-export function createPrices(reference: Reference) {
+export function createPrices(reference: Reference): Prices {
   const usd = (token: TokenInfo) =>
     token.priceSymbol === null ? undefined : reference.usd(token.priceSymbol);
   const lastUsd = (token: TokenInfo) =>
@@ -43,19 +59,13 @@ export function createPrices(reference: Reference) {
       const price = usd(token);
       return price === undefined ? null : shown(toNumber(price));
     },
-    /** Rounded up. null without a price: a check must then assume the largest amount. */
     amountUsd: (token: TokenInfo, amount: bigint) => worthUp(usd(token), amount, token.decimals),
-    /**
-     * What a trade is worth by the side that is worth more, rounded up. Prices that are too old count,
-     * because an estimate is better than none. null where neither side ever had a price.
-     */
     estimateUsd(sides: readonly (readonly [TokenInfo, bigint])[]) {
       const known = sides.flatMap(([token, amount]) => worthUp(lastUsd(token), amount, token.decimals) ?? []);
       return known.length === 0 ? null : Math.max(...known);
     },
     nativeUsd: ({ priceSymbol }: NativeCurrency, wei: bigint) =>
       worthUp(reference.usd(priceSymbol), wei, NATIVE_DECIMALS),
-    /** Base units of the token, rounded up. undefined without both prices. */
     tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint) {
       // The same money needs no price.
       if (native.token?.address === token.address) return nativeTokenUnitsUp(native, wei);
@@ -64,14 +74,12 @@ export function createPrices(reference: Reference) {
       const { num, den } = divide(nativePrice, tokenPrice);
       return mulDivUp(wei * ten(token.decimals), num, den * ten(NATIVE_DECIMALS));
     },
-    /** What the amount is worth in another token, rounded up. undefined without both prices. */
     exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo) {
       const [fromPrice, toPrice] = [usd(from), usd(to)];
       if (fromPrice === undefined || toPrice === undefined) return undefined;
       const { num, den } = divide(fromPrice, toPrice);
       return mulDivUp(amount * ten(to.decimals), num, den * ten(from.decimals));
     },
-    /** (value received / value paid) - 1; negative is worse for the taker. */
     deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint) {
       const [inputPrice, outputPrice] = [usd(input), usd(output)];
       if (inputPrice === undefined || outputPrice === undefined || inputAmount === 0n) return null;

@@ -4,7 +4,8 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
-import type { PeerPublisher } from '../replicas/peers.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { PeerPublisher, ReplicaShare } from '../replicas/peers.ts';
 import { createGroupTotals, type GroupAmount } from './group-totals.ts';
 
 export interface Owed extends GroupAmount {
@@ -13,15 +14,25 @@ export interface Owed extends GroupAmount {
   token: Address;
 }
 
-export type PromisedOutputs = ReturnType<typeof createPromisedOutputs>;
+export interface PromisedOutputs {
+  /** `until`: the commitment's deadline; after it the escrow does not pay. */
+  add(owed: Owed): void;
+  /** Without the promises of one group. */
+  promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
+  /** Ends the promises of a group. */
+  release(group: string): void;
+  expire(now: UnixSeconds): void;
+  /** How many groups have live promises. */
+  size(): number;
+  has(group: string): boolean;
+  replicaShare(): ReplicaShare;
+}
 
-export function createPromisedOutputs(peers: PeerPublisher) {
+export function createPromisedOutputs(peers: PeerPublisher): PromisedOutputs {
   const { total, add, release, expire, size, has, replicaShare } = createGroupTotals('promised', peers);
   const keyOf = (chainId: number, lp: Address, token: Address) => `${chainId}:${lp}:${token}`;
   return {
-    /** `until`: the commitment's deadline; after it the escrow does not pay. */
     add: ({ chainId, lp, token, ...owed }: Owed) => add(keyOf(chainId, lp, token), owed),
-    /** Without the promises of one group. */
     promised: (chainId: number, lp: Address, token: Address, exceptGroup: string) =>
       total(keyOf(chainId, lp, token), exceptGroup),
     release: (group: string) => void release(group),

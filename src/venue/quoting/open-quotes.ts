@@ -36,7 +36,19 @@ export const sidesOf = (
     [output, outputAmount] as const,
   ]);
 
-export type OpenQuotes = ReturnType<typeof createOpenQuotes>;
+export interface OpenQuotes {
+  /**
+   * Counts the request as an open quote until `release`, so that many requests sent together stay within
+   * the limit. Throws 429 at the limit.
+   */
+  reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): void;
+  /** Once for each `reserve`, when the request has been answered. */
+  release(keyId: string): void;
+  /** `notionalUsd`: the whole limit where the value is not known. */
+  add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
+  close(keyId: string, group: string): void;
+  replicaShare(now: () => UnixSeconds): ReplicaShare;
+}
 
 interface Held {
   count: number;
@@ -47,7 +59,7 @@ interface Held {
   prunedTo: UnixSeconds;
 }
 
-export function createOpenQuotes(peers: PeerPublisher) {
+export function createOpenQuotes(peers: PeerPublisher): OpenQuotes {
   const keys = new Map<string, Held>();
   const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
   const changed = new Set<string>();
@@ -95,10 +107,6 @@ export function createOpenQuotes(peers: PeerPublisher) {
   }
 
   return {
-    /**
-     * Counts the request as an open quote until `release`, so that many requests sent together stay within
-     * the limit. Throws 429 at the limit.
-     */
     reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds): void {
       const held = of(keyId);
       const before = held.count;
@@ -121,11 +129,9 @@ export function createOpenQuotes(peers: PeerPublisher) {
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
     },
-    /** Once for each `reserve`, when the request has been answered. */
     release(keyId: string): void {
       of(keyId).inProgress--;
     },
-    /** `notionalUsd`: the whole limit where the value is not known. */
     add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds) {
       const held = of(keyId);
       held.groups.set(group, { notionalUsd, until });

@@ -24,7 +24,25 @@ export interface Shape {
   deferredOn?: number | undefined;
 }
 
-export type RelayFees = ReturnType<typeof createRelayFees>;
+export interface RelayFees {
+  /** The settings of a chain, with defaults. */
+  settings(chainId: number): typeof CHAIN_DEFAULTS;
+  /** Wei per gas; undefined before the first reading. */
+  weiPerGas(chainId: number): bigint | undefined;
+  terms(chainId: number, token: TokenInfo, shape: Shape): RelayTerms;
+  /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
+  takerGas(
+    asked: {
+      side: 'exactInput' | 'exactOutput';
+      origin: { id: number };
+      inputToken: TokenInfo;
+      outputToken: TokenInfo;
+    },
+    relayTerms: RelayTerms,
+  ): bigint;
+  start(): Promise<void>;
+  stop(): void;
+}
 
 const BPS = 10_000n;
 /** Extra gas of a deferred delivery to an account that is new to the ledger. */
@@ -41,7 +59,7 @@ const BYTES = { settle: 1_900, output: 720, open: 1_550, through: 2_000 };
 export function createRelayFees(
   { chains, relayers, prices, log }: Pick<VenueDeps, 'chains' | 'relayers' | 'log'> & { prices: Prices },
   overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
-) {
+): RelayFees {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
   const weiPerGas = new Map<number, bigint>();
   const rollupFees = new Map<number, RollupFees>();
@@ -91,7 +109,6 @@ export function createRelayFees(
 
   return {
     settings: settingsOf,
-    /** Wei per gas; undefined before the first reading. */
     weiPerGas: (chainId: number) => weiPerGas.get(chainId),
     terms(chainId: number, token: TokenInfo, shape: Shape): RelayTerms {
       const { outputs, deferredOn } = shape;
@@ -125,7 +142,6 @@ export function createRelayFees(
         ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei ?? 0n }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
     },
-    /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
     takerGas(
       {
         side,

@@ -16,7 +16,11 @@ interface QuoteResponse {
   startedMs: number;
 }
 
-export type QuoteResponder = ReturnType<typeof createQuoteResponder>;
+export interface QuoteResponder {
+  begin(): { requestId: string; startedMs: number };
+  /** The response body as JSON text. */
+  finish(response: QuoteResponse, outcome: QuoteOutcome): string;
+}
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
 
@@ -25,7 +29,7 @@ export function createQuoteResponder({
   random,
   metrics,
   tracer,
-}: Pick<VenueDeps, 'clock' | 'random' | 'metrics' | 'tracer'>) {
+}: Pick<VenueDeps, 'clock' | 'random' | 'metrics' | 'tracer'>): QuoteResponder {
   const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests', {
     result: ['quoted', ...UNAVAILABLE_CODES],
   });

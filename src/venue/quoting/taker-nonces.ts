@@ -12,13 +12,15 @@ const BITS = 8n;
 /** Takers with a word. One that is forgotten gets another word, at the gas of a first trade. */
 const MAX_TAKERS = 20_000;
 
-export type TakerNonces = ReturnType<typeof createTakerNonces>;
+export interface TakerNonces {
+  /** A uint256 that this venue has never given out for this taker on this chain. */
+  next(chainId: number, taker: Address): bigint;
+}
 
-export function createTakerNonces({ random }: { random: Random }) {
+export function createTakerNonces({ random }: { random: Random }): TakerNonces {
   /** By chain and taker: the last nonce given out. */
   const last = new LRUCache<string, bigint>({ max: MAX_TAKERS });
   return {
-    /** A uint256 that this venue has never given out for this taker on this chain. */
     next(chainId: number, taker: Address): bigint {
       const key = `${chainId} ${taker}`;
       const previous = last.get(key);

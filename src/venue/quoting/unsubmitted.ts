@@ -12,7 +12,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
-import type { PeerPublisher } from '../replicas/peers.ts';
+import type { PeerPublisher, ReplicaShare } from '../replicas/peers.ts';
 import { createGroupTotals } from '../market/group-totals.ts';
 
 /** A whole inventory. Parts are millionths of it. */
@@ -55,7 +55,17 @@ export interface QuoteBudget {
   done(): void;
 }
 
-export type UnsubmittedQuotes = ReturnType<typeof createUnsubmittedQuotes>;
+export interface UnsubmittedQuotes {
+  /**
+   * Leaves out an LP once the workspace holds quotes for its part of the LP's inventory. Throws 429 when no
+   * solver is left.
+   */
+  reserve(sessions: readonly SolverSession[], wanted: Wanted): QuoteBudget;
+  /** All LPs that quoted the request have done their part, whichever of them was chosen. */
+  submitted(group: string): void;
+  expire(now: UnixSeconds): void;
+  replicaShare(): ReplicaShare;
+}
 
 export function createUnsubmittedQuotes(
   {
@@ -65,7 +75,7 @@ export function createUnsubmittedQuotes(
     peers,
   }: { liquidity: Liquidity; clock: Clock; metrics: Metrics; peers: PeerPublisher },
   leastShare: number,
-) {
+): UnsubmittedQuotes {
   const live = createGroupTotals('unsubmitted', peers);
   /** How much may be quoted for each base unit that was submitted. */
   const submittedWeight = BigInt(Math.round(1 / Math.max(leastShare, 1e-6)));
@@ -105,10 +115,6 @@ export function createUnsubmittedQuotes(
   }
 
   return {
-    /**
-     * Leaves out an LP once the workspace holds quotes for its part of the LP's inventory. Throws 429 when no
-     * solver is left.
-     */
     reserve(
       sessions: readonly SolverSession[],
       { workspaceId, chainId, token, amount, group, now }: Wanted,
@@ -152,7 +158,6 @@ export function createUnsubmittedQuotes(
         },
       };
     },
-    /** All LPs that quoted the request have done their part, whichever of them was chosen. */
     submitted(group: string) {
       for (const { key, amount } of live.release(group)) recordOf(key).submitted += amount;
     },

@@ -10,7 +10,11 @@ const BOUNDS_MS = [
 const FLUSH_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
-export type AnswerTimes = ReturnType<typeof createAnswerTimes>;
+export interface AnswerTimes {
+  record(solverId: string, ms: number): void;
+  start(): void;
+  stop(): Promise<void>;
+}
 
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
@@ -32,7 +36,7 @@ export function createAnswerTimes({
   store,
   clock,
   log,
-}: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<FirmnessStore, 'addAnswers'> }) {
+}: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<FirmnessStore, 'addAnswers'> }): AnswerTimes {
   /** By solver and bucket, since the last flush. */
   let counts = new Map<string, Map<number, number>>();
   let cancel = () => {};

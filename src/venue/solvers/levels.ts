@@ -23,14 +23,19 @@ export interface Offered {
 const LEVELS_OUTCOMES = ['taken', 'withdrawn', 'broken', 'unknown', 'stale', 'too_many'] as const;
 export type LevelsOutcome = (typeof LEVELS_OUTCOMES)[number];
 
-export type SolverLevels = ReturnType<typeof createSolverLevels>;
+export interface SolverLevels {
+  accept(session: SolverSession, message: LinkMessage<'levels', FromSolver>): LevelsOutcome;
+  of(input: AssetId, output: AssetId): Offered[];
+  onChange(listener: (market: string) => void): void;
+  forget(session: SolverSession): void;
+}
 
 export const marketKey = (input: AssetId, output: AssetId): string => `${input}>${output}`;
 
 export function createSolverLevels(
   { roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics },
   { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions,
-) {
+): SolverLevels {
   const bySession = new Map<SolverSession, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });

@@ -12,7 +12,12 @@ import type { FanOutOptions } from '../options.ts';
 import type { Roster } from './roster.ts';
 import type { SolverSession } from './roster-entry.ts';
 
-export type ShadowRequests = ReturnType<typeof createShadowRequests>;
+export interface ShadowRequests {
+  show(rfq: Omit<Rfq, 'deadlineMs'>, gate: Gate, nonceGroup: string, until: UnixSeconds): void;
+  /** Call when an order is accepted, at whichever replica. */
+  accepted(record: Pick<OrderRecord, 'originChainId' | 'order'>): void;
+  expire(now: UnixSeconds): void;
+}
 
 interface Shown {
   rfqId: string;
@@ -26,7 +31,7 @@ const MOST_SHOWN = 20_000;
 export function createShadowRequests(
   { roster }: { roster: Pick<Roster, 'entries'> },
   { timeoutMs }: Pick<FanOutOptions, 'timeoutMs'>,
-) {
+): ShadowRequests {
   /** By nonce group: it is all that a request and its order have in common. */
   const shown = new Map<string, Shown>();
 
@@ -50,7 +55,6 @@ export function createShadowRequests(
       const [oldest] = shown.size > MOST_SHOWN ? shown.keys() : [];
       if (oldest !== undefined) shown.delete(oldest);
     },
-    /** Call when an order is accepted, at whichever replica. */
     accepted({ originChainId, order }: Pick<OrderRecord, 'originChainId' | 'order'>): void {
       const group = nonceGroupOf(originChainId, order.user, order.nonce);
       const request = shown.get(group);

@@ -12,7 +12,12 @@ export interface EventListener {
   tell(event: PlacedEvent, record: OrderRecord | undefined): void;
 }
 
-export type EventTail = ReturnType<typeof createEventTail>;
+export interface EventTail {
+  place(): number;
+  listen(listener: EventListener): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 const PAGE = 500;
 /** The first read after a message, and the following ones. */
@@ -26,7 +31,7 @@ export function createEventTail({
   bus,
   clock,
   log,
-}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: EventStore }) {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: EventStore }): EventTail {
   const listeners: EventListener[] = [];
   let place = 0;
   let looking: Promise<void> | undefined;

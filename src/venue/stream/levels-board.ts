@@ -28,7 +28,14 @@ export interface PriceMarket {
   output: PriceSide;
 }
 
-export type LevelsBoard = ReturnType<typeof createLevelsBoard>;
+export interface LevelsBoard {
+  /** undefined when this key cannot see such a market. */
+  market(topic: string, corridor: string, pair: string, mode: KeyMode): PriceMarket | undefined;
+  join(client: StreamClient, market: PriceMarket, workspace: Pick<Workspace, 'eligibleSolvers'>): void;
+  leave(client: StreamClient, topic: string): void;
+  start(): void;
+  stop(): void;
+}
 
 interface View {
   market: PriceMarket;
@@ -53,7 +60,7 @@ export function createLevelsBoard(
     clock,
   }: { levels: SolverLevels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock },
   { maxAgeMs, maxSplitParts }: { maxAgeMs: number; maxSplitParts: number },
-) {
+): LevelsBoard {
   const views = new Map<string, View>();
   const byMarket = new Map<string, Set<View>>();
   let cancel = () => {};
@@ -118,7 +125,6 @@ export function createLevelsBoard(
   }
 
   return {
-    /** undefined when this key cannot see such a market. */
     market(topic: string, corridor: string, pair: string, mode: KeyMode) {
       const found = parseCorridor(
         corridor,

@@ -22,7 +22,15 @@ export interface StreamClient {
   drop(): void;
 }
 
-export type OrderStream = ReturnType<typeof createOrderStream>;
+export interface OrderStream {
+  last(): Promise<number>;
+  /** Joins the topic of all orders, from after `since` or from now on. */
+  joinAll(client: StreamClient, since: number | undefined): Joined;
+  leaveAll(client: StreamClient): void;
+  /** Joins the topic of one order, from its first event on. */
+  join(client: StreamClient, orderId: Bytes32): Joined;
+  leave(client: StreamClient, orderId: Bytes32): void;
+}
 
 export interface Joined {
   place: number;
@@ -59,7 +67,7 @@ export function createOrderStream({
   tail: EventTail;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
-}) {
+}): OrderStream {
   const ofWorkspace = new Map<string, Map<StreamClient, Follower>>();
   const ofOrder = new Map<Bytes32, Map<StreamClient, Sent>>();
 
@@ -123,7 +131,6 @@ export function createOrderStream({
 
   return {
     last: () => store.placeEvents(),
-    /** From after `since`, or from now on. */
     joinAll(client: StreamClient, since: number | undefined) {
       const scope = scopeOf(client.key);
       const known = ofWorkspace.get(scope)?.get(client);
@@ -150,7 +157,6 @@ export function createOrderStream({
       };
     },
     leaveAll: (client: StreamClient) => remove(ofWorkspace, scopeOf(client.key), client),
-    /** From its first event on. */
     join(client: StreamClient, orderId: Bytes32) {
       const members = ofOrder.get(orderId) ?? new Map<StreamClient, Sent>();
       const sent = members.get(client) ?? { seq: 0, missed: false };
