@@ -49,7 +49,7 @@ const commands = {
   // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
-    run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, {
+    run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['flows/', 'test/api-shapes'])], undefined, {
       FIRMQUOTE_TEST_REPLICAS: '2',
       ...withoutTestsOf(missingPrograms()),
     })
@@ -79,7 +79,7 @@ const commands = {
     if (args.length > 0) return test(args);
     const flows = await test(
       ['books', 'drift', 'levels', 'plugin', 'quotes', 'refusals', 'risk', 'settles', 'takers'].map(
-        (name) => `test/flows/lp-${name}.test.ts`,
+        (name) => `flows/lp-${name}.test.ts`,
       ),
     );
     return (
@@ -108,7 +108,7 @@ async function documents() {
   return (
     (await renew(text, '--update')) ||
     (await run(bin('vitest'), ['run', text, '--update'])) ||
-    renew('test/flows/docs-page.test.ts')
+    renew('test/long/flows/docs-page.test.ts')
   );
 }
 

@@ -5,7 +5,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LONG_TESTS } from '../vitest.config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { PROGRAMS } = (await import(join(ROOT, 'scripts/programs.mjs'))) as {
@@ -29,10 +28,6 @@ const STARTS: Readonly<Record<string, RegExp>> = {
     ['nginx', 'haproxy', 'openssl'].map((name) => [name, /\/support\/reverse-proxy\.ts'/]),
   ),
 };
-
-test('every file of the long tests exists', () => {
-  expect(LONG_TESTS.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-});
 
 test.each(PROGRAMS)('$name: its list has every test that starts it, and no file that is gone', (program) => {
   expect(program.tests.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * A bridge venue is killed at every step of a transfer that refills its float: the money moves once and is in
- * one place. That quotes leave it alone meanwhile, test/flows/bridge-refill.test.ts shows.
+ * one place. That quotes leave it alone meanwhile, test/long/flows/bridge-refill.test.ts shows.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -14,18 +14,18 @@ const ELSEWHERE = (test: string) => ({ notRun: `run by ${test}` });
 export const TYPED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/lp/quickstart.md': 'test/walkthrough/lp-quickstart.test.ts',
   'docs/lp/go-live.md': 'test/rehearsal/rehearsal.test.ts',
-  'docs/lp/account.md': 'test/flows/lp-account-trade.test.ts',
-  'docs/lp/certify.md': 'test/certify/certify.test.ts',
-  'docs/lp/replay.md': 'test/flows/lp-operator.test.ts',
-  'docs/lp/shadow.md': 'test/flows/lp-shadow.test.ts',
+  'docs/lp/account.md': 'test/long/flows/lp-account-trade.test.ts',
+  'docs/lp/certify.md': 'test/long/certify/certify.test.ts',
+  'docs/lp/replay.md': 'test/long/flows/lp-operator.test.ts',
+  'docs/lp/shadow.md': 'test/long/flows/lp-shadow.test.ts',
   'docs/lp/studies.md': 'test/studies-docs.test.ts',
   'docs/lp/rotate-keys.md': 'test/faults/runbooks.test.ts',
   'docs/lp/move-database.md': 'test/faults/runbooks.test.ts',
   'docs/lp/restore.md': 'test/faults/runbooks.test.ts',
 };
 
-const TRANSFER_BOOKS = ELSEWHERE('test/flows/lp-transfer-books.test.ts');
-const TRANSFERS = ELSEWHERE('test/flows/lp-transfers.test.ts');
+const TRANSFER_BOOKS = ELSEWHERE('test/long/flows/lp-transfer-books.test.ts');
+const TRANSFERS = ELSEWHERE('test/long/flows/lp-transfers.test.ts');
 
 export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
   'docs/lp/rebalancing.md': [
@@ -66,12 +66,12 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     {
       command:
         'aws kms create-key --key-spec ECC_SECG_P256K1 --key-usage SIGN_VERIFY --description "firmquote operator"',
-      notRun: 'needs an account of AWS; test/flows/remote-signers.test.ts plays the service',
+      notRun: 'needs an account of AWS; test/long/flows/remote-signers.test.ts plays the service',
     },
     {
       command:
         'gcloud kms keys create operator --keyring firmquote --location europe-west3 --purpose asymmetric-signing --default-algorithm ec-sign-secp256k1-sha256 --protection-level hsm',
-      notRun: 'needs an account of Google; test/flows/remote-signers.test.ts plays the service',
+      notRun: 'needs an account of Google; test/long/flows/remote-signers.test.ts plays the service',
     },
   ],
   'docs/lp/real-venue.md': [
@@ -227,7 +227,7 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     {
       command:
         'npm run -s sim -- replay --prices FILE --rfqs FILE --config lp.json --against lp-new.json --html replay.html',
-      ...ELSEWHERE('test/flows/lp-operator.test.ts, with the files that docs/lp/replay.md makes'),
+      ...ELSEWHERE('test/long/flows/lp-operator.test.ts, with the files that docs/lp/replay.md makes'),
     },
     {
       command:

@@ -13,7 +13,7 @@ import {ILayerZeroReceiver} from "@layerzerolabs/lz-evm-protocol-v2/contracts/in
 /// @title DevLzEndpoint
 /// @notice Stands for LayerZero's EndpointV2 on devnets: calls, views, events and packets are the same as far as an OFT, a
 /// sender and an executor use them. Anyone plays the verifiers by `verify`, and sets the fee.
-/// @dev test/conformance/oft-bridges.test.ts runs the same tests on LayerZero's own endpoint.
+/// @dev test/long/conformance/oft-bridges.test.ts runs the same tests on LayerZero's own endpoint.
 contract DevLzEndpoint {
     uint8 private constant PACKET_VERSION = 1;
     bytes32 private constant NIL = bytes32(type(uint256).max);
