@@ -4,62 +4,32 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join, normalize } from 'node:path';
+import { ROOT } from './processes.mjs';
 
-/** Each with what serves as well, its package in Debian and in Homebrew, and the test files that start it. */
+/**
+ * Each with what serves as well, its package in Debian and in Homebrew, and what a test file has in its text
+ * that starts it. Files of test/support import each other by './': test/support/lp.ts starts Redis only for
+ * replicas, so that whoever imports it needs none.
+ */
 export const PROGRAMS = [
+  { name: 'redis-server', debian: 'redis-server', brew: 'redis', starts: /\/support\/redis\.ts'/ },
+  { name: 'promtool', debian: 'prometheus', brew: 'prometheus', starts: /\('promtool'/ },
+  { name: 'prometheus', debian: 'prometheus', brew: 'prometheus', starts: /\(\s*'prometheus',/ },
+  { name: 'amtool', debian: 'prometheus-alertmanager', brew: 'alertmanager', starts: /\('amtool'/ },
   {
-    name: 'redis-server',
-    debian: 'redis-server',
-    brew: 'redis',
-    tests: [
-      'test/alerts/alerts.test.ts',
-      'test/long/conformance/queue.test.ts',
-      'test/conformance/shared-inventory.test.ts',
-      'test/long/flows/doctor.test.ts',
-      'test/long/flows/webhooks-processes.test.ts',
-      'test/faults/lp-crash.test.ts',
-      'test/faults/lp-failover.test.ts',
-      'test/faults/runbooks.test.ts',
-      'test/faults/venue-replicas.test.ts',
-      'test/lp-day/lp-day.test.ts',
-    ],
-  },
-  {
-    name: 'promtool',
-    debian: 'prometheus',
-    brew: 'prometheus',
-    tests: [
-      'test/ops.test.ts',
-      'src/adapters/prometheus/metrics.test.ts',
-      'test/alerts/alerts.test.ts',
-      'test/long/flows/lp-operator.test.ts',
-    ],
-  },
-  {
-    name: 'prometheus',
-    debian: 'prometheus',
-    brew: 'prometheus',
-    tests: ['test/alerts/alerts.test.ts', 'test/long/flows/doctor.test.ts'],
-  },
-  ...['amtool', 'prometheus-alertmanager'].map((name) => ({
-    name,
+    name: 'prometheus-alertmanager',
     debian: 'prometheus-alertmanager',
     brew: 'alertmanager',
-    tests: ['test/ops/alertmanager.test.ts'],
-  })),
-  {
-    name: 'pgbouncer',
-    debian: 'pgbouncer',
-    brew: 'pgbouncer',
-    tests: ['test/long/flows/doctor.test.ts', 'test/long/flows/pooler.test.ts'],
+    starts: /\(\s*'prometheus-alertmanager',/,
   },
+  { name: 'pgbouncer', debian: 'pgbouncer', brew: 'pgbouncer', starts: /\/support\/pgbouncer\.ts'/ },
   ...['nginx', 'haproxy', 'openssl'].map((name) => ({
     name,
     debian: name,
     brew: name,
-    tests: ['test/ops/proxy.test.ts'],
+    starts: /\/support\/reverse-proxy\.ts'/,
   })),
   {
     // Without windows to draw it takes a quarter less CPU.
@@ -67,33 +37,45 @@ export const PROGRAMS = [
     or: 'chromium',
     debian: 'chromium-headless-shell',
     brew: '--cask chromium',
-    tests: [
-      'test/long/abuse/docs-page.test.ts',
-      'test/flows/client-browser.test.ts',
-      'test/long/flows/docs-page.test.ts',
-      'test/long/flows/lp-console.test.ts',
-      'test/long/flows/lp-pricing-console.test.ts',
-      'test/long/flows/lp-shadow.test.ts',
-      'test/long/flows/lp-transfers-console.test.ts',
-      'test/long/flows/operator-console.test.ts',
-      'test/long/flows/workspace-console.test.ts',
-      'test/long/flows/workspace-history.test.ts',
-      'test/long/flows/workspace-pages.test.ts',
-      'test/long/flows/workspace-trade.test.ts',
-    ],
+    starts: /\/support\/browser\.ts'|from 'playwright-core'/,
   },
 ];
+
+/** The test files that start a program, themselves or in a file under test/ that they import. */
+export function testsOf({ starts }) {
+  return ['src', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.test.ts'))
+        .map((name) => normalize(join(folder, name))),
+    )
+    .filter((file) => reaches(file, starts, new Set()));
+}
+
+const texts = new Map();
+
+function reaches(file, pattern, seen) {
+  if (seen.has(file)) return false;
+  seen.add(file);
+  if (!texts.has(file))
+    texts.set(file, existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : '');
+  const text = texts.get(file);
+  if (pattern.test(text)) return true;
+  return [...text.matchAll(/from '(\.[^']+\.ts)'/g)]
+    .map(([, path]) => normalize(join(file, '..', path)))
+    .some((path) => path.startsWith('test') && reaches(path, pattern, seen));
+}
 
 /**
  * Installs what is missing where it may (root on Debian) and prints one line about what is missing still,
  * with one command that installs it.
  *
- * @returns {{ name: string, tests: string[] }[]} the programs that are missing
+ * @returns {{ name: string, tests: string[] }[]} the missing programs, with the tests that start them
  */
 export function missingPrograms() {
   const missing = () => PROGRAMS.filter(({ name, or = name }) => !isOnPath(name) && !isOnPath(or));
   if (missing().length > 0 && process.getuid?.() === 0 && isOnPath('apt-get')) installDebian(missing());
-  const left = missing();
+  const left = missing().map((program) => ({ ...program, tests: testsOf(program) }));
   if (left.length > 0)
     console.error(
       `Missing: ${left.map(({ name }) => name).join(', ')}. Their tests are left out. To install: ${commandFor(left)}`,
