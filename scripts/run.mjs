@@ -37,15 +37,15 @@ const commands = {
   faults: (args) => faults(args),
   'lp-day': (args) => lpDay(args),
   // The tests that `npm test` leaves out because they take long.
-  long: () => suite('vitest.config.ts', { FIRMQUOTE_TESTS: 'long' }),
-  alerts: () => suite('vitest.alerts.config.ts'),
-  rehearse: () => suite('vitest.rehearsal.config.ts'),
-  walkthrough: () => suite('vitest.walkthrough.config.ts'),
-  package: () => suite('vitest.package.config.ts'),
+  long: () => suite('long'),
+  alerts: () => suite('alerts'),
+  rehearse: () => suite('rehearsal'),
+  walkthrough: () => suite('walkthrough'),
+  package: () => suite('package'),
   hostile: (args) =>
     args.length > 0
-      ? (install(), run(bin('vitest'), ['run', '--config', 'vitest.hostile.config.ts', ...args]))
-      : suite('vitest.hostile.config.ts'),
+      ? (install(), run(bin('vitest'), ['run', '--project', 'hostile', ...args]))
+      : suite('hostile'),
   // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
@@ -85,8 +85,8 @@ const commands = {
     return (
       (await run(bin('vitest'), [
         'run',
-        '--config',
-        'vitest.faults.config.ts',
+        '--project',
+        'faults',
         'test/faults/reorgs.test.ts',
         'test/faults/lp-failover.test.ts',
       ])) || flows
@@ -128,7 +128,7 @@ async function faults(args) {
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
   console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
   // Each name has the seed beside it, so that the end of a long run is enough to run the fault again.
-  return suite('vitest.faults.config.ts', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+  return suite('faults', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
 }
 
 /** Runs the LP's day with one seed: `--seed S` runs a day again. */
@@ -137,7 +137,7 @@ async function lpDay([option, given, ...rest]) {
     fail('Usage: npm run lp-day -- --seed S');
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
   console.log(`lp-day: seed ${seed} (again: npm run lp-day -- --seed ${seed})`);
-  return suite('vitest.lp-day.config.ts', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+  return suite('lp-day', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
 }
 
 function typescript(file, words) {

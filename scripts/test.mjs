@@ -26,8 +26,11 @@ export async function test(patterns) {
   const types = (project) => run(bin('tsc'), ['-p', project, '--noEmit', '--checkers', '1']);
   let verdict;
   async function runVitest() {
-    const short = { ...env, FIRMQUOTE_TESTS: 'short' };
-    verdict = await vitest((words) => run(bin('vitest'), words, undefined, short), folder, ROOT);
+    verdict = await vitest(
+      ([verb, ...words]) => run(bin('vitest'), [verb, '--project', 'short', ...words], undefined, env),
+      folder,
+      ROOT,
+    );
     return verdict.failed === 0 ? 0 : 1;
   }
   const steps = [
@@ -66,14 +69,14 @@ export async function contracts(env) {
   return close(tally);
 }
 
-/** Runs the tests of one configuration; `note` follows the name of each failure. */
-export async function suite(config, env = {}, note = '') {
+/** Runs the tests of one project; `note` follows the name of each failure. */
+export async function suite(project, env = {}, note = '') {
   install();
   const missing = missingPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-suite-'));
   const verdict = await vitest(
     ([verb, ...words]) =>
-      run(bin('vitest'), [verb, '--config', config, ...words], undefined, {
+      run(bin('vitest'), [verb, '--project', project, ...words], undefined, {
         ...env,
         ...withoutTestsOf(missing),
       }),
@@ -82,7 +85,7 @@ export async function suite(config, env = {}, note = '') {
   );
   rmSync(folder, { recursive: true });
   const tally = createTally();
-  countTests(tally, config, verdict);
+  countTests(tally, project, verdict);
   if (verdict.lines.length > 0) console.log(`\n${verdict.lines.map((line) => line + note).join('\n')}`);
   reportMissing(missing, tally);
   return close(tally);

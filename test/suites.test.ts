@@ -1,40 +1,45 @@
 /**
- * The lists by which test files are chosen: they name files that exist, and forget none that needs a program.
+ * The folder of a test file says which command runs it, and its text says which programs it needs. So no
+ * list can forget a test.
  */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import config from '../vitest.config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const { PROGRAMS } = (await import(join(ROOT, 'scripts/programs.mjs'))) as {
-  PROGRAMS: { name: string; tests: string[] }[];
+const { PROGRAMS, testsOf } = (await import(join(ROOT, 'scripts/programs.mjs'))) as {
+  PROGRAMS: { name: string; starts: RegExp }[];
+  testsOf(program: { starts: RegExp }): string[];
 };
 const FILES = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => `${folder}/${name}`),
 );
-/** What a test that starts the program has in its text. */
-const STARTS: Readonly<Record<string, RegExp>> = {
-  'redis-server': /\/support\/redis\.ts'/,
-  'chromium-headless-shell': /\/support\/browser\.ts'|from 'playwright-core'/,
-  pgbouncer: /\/support\/pgbouncer\.ts'/,
-  promtool: /\('promtool'/,
-  prometheus: /\/alerts\/prometheus\.ts'|\n\s+'prometheus',/,
-  amtool: /\('amtool'/,
-  'prometheus-alertmanager': /\n\s+'prometheus-alertmanager',/,
-  ...Object.fromEntries(
-    ['nginx', 'haproxy', 'openssl'].map((name) => [name, /\/support\/reverse-proxy\.ts'/]),
-  ),
-};
 
-test.each(PROGRAMS)('$name: its list has every test that starts it, and no file that is gone', (program) => {
-  expect(program.tests.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-  const pattern = STARTS[program.name];
-  if (pattern === undefined) throw new Error(`STARTS has no pattern for ${program.name}`);
-  const others = FILES.filter((name) => name !== 'test/suites.test.ts');
-  const starting = others.filter((name) => pattern.test(readFileSync(join(ROOT, name), 'utf8')));
-  expect(starting.length).toBeGreaterThan(0);
-  expect(starting.filter((name) => !program.tests.includes(name))).toEqual([]);
+type Project = { test: { name: string; include: string[]; exclude: string[] } };
+const projects = (config.test?.projects ?? []) as unknown as Project[];
+/** Each pattern is a folder and all test files below it. */
+const covers = (pattern: string, file: string) => file.startsWith(pattern.replace('**/*.test.ts', ''));
+const runs = ({ test: { include, exclude } }: Project, file: string) =>
+  include.some((pattern) => covers(pattern, file)) && !exclude.some((pattern) => covers(pattern, file));
+
+test('each test file belongs to exactly one project', () => {
+  const of = (file: string) => projects.filter((each) => runs(each, file)).map((each) => each.test.name);
+  expect(FILES.filter((file) => of(file).length !== 1)).toEqual([]);
+  expect(new Set(FILES.flatMap(of)).size).toBe(projects.length);
+});
+
+test.each(PROGRAMS)('$name is started by a test', (program) => {
+  expect(testsOf(program).length).toBeGreaterThan(0);
+  expect(FILES).toEqual(expect.arrayContaining(testsOf(program)));
+});
+
+test('a file starts a program through the files that it imports', () => {
+  const redis = PROGRAMS.find(({ name }) => name === 'redis-server');
+  if (redis === undefined) throw new Error('PROGRAMS has no redis-server');
+  expect(testsOf(redis)).toContain('test/lp-day/lp-day.test.ts');
+  expect(testsOf(redis)).not.toContain('test/flows/lp-risk.test.ts');
 });

@@ -33,7 +33,7 @@ if (unknown.length > 0) {
   const names = ids.length > 0 ? ['-t', `^(${ids.join('|')}):`] : [];
   const { status } = spawnSync(
     join(ROOT, 'node_modules/.bin/vitest'),
-    ['run', '--config', 'vitest.faults.config.ts', ...files, ...names],
+    ['run', '--project', 'faults', ...files, ...names],
     { cwd: ROOT, stdio: 'inherit', env: { ...process.env, FIRMQUOTE_SEED: seed } },
   );
   process.exitCode = status ?? 1;

@@ -72,7 +72,7 @@ export function mutate(ids: readonly string[]): number {
 function runTest(folder: string, test: string, id: string): Outcome {
   const { status, stdout, stderr } = spawnSync(
     join(folder, 'node_modules/.bin/vitest'),
-    ['run', '--config', 'vitest.faults.config.ts', test, '-t', `${id}:`],
+    ['run', '--project', 'faults', test, '-t', `${id}:`],
     { cwd: folder, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } },
   );
   const shown = stripVTControlCharacters(`${stdout}${stderr}`);
