@@ -1,62 +1,105 @@
-/** `.ci/run`. */
+/**
+ * `.ci/run`: `npm test`, all other suites and the demo's fixed list, as a user would type them. Two suites
+ * run at once, so that one that waits for blocks and leases leaves no core idle: three tests at a time in
+ * all.
+ */
 
-import { captured } from './processes.mjs';
+import { install } from './install.mjs';
+import { captured, run } from './processes.mjs';
+import { missingPrograms } from './programs.mjs';
 
 /**
- * What `.ci/run` runs: npm test, the longer suites and the demo's fixed list, as a user would type them.
+ * The first lane takes from the beginning and runs two tests at a time, the second takes from the end and
+ * runs one. A `wide` suite has enough files for two at a time, so it is left to the first lane.
  */
-export async function ci() {
-  const count = { passed: 0, failed: 0 };
-  const tests = await captured('npm', ['test']);
-  const closing = /^(\d+) passed, (\d+) failed$/m.exec(tests.output);
-  if (closing) {
-    count.passed += Number(closing[1]);
-    count.failed += Number(closing[2]);
-  }
-  if (tests.status !== 0 && count.failed === 0) count.failed += 1;
-  if (!closing) console.log('npm test printed no closing line: counted as a failure.');
+const SUITES = [
+  { words: ['test'], wide: true },
+  { words: ['run', 'test:long'], wide: true },
+  { words: ['run', 'test:faults'], wide: true },
+  { words: ['run', 'test:hostile'] },
+  { words: ['run', 'test:package'] },
+  { words: ['run', 'test:walkthrough'] },
+  { words: ['run', 'demo', '--', '--once'], count: countChecks },
+  { words: ['run', 'lp-day'] },
+  { words: ['run', 'rehearse'] },
+  { words: ['run', 'test:alerts'] },
+];
 
-  let output = tests.output;
-  async function longer(name, print) {
-    const { output: said, status } = await captured('npm', ['run', name], print);
-    output += `\n${said}`;
-    const ending = /^(\d+) passed, (\d+) failed$/m.exec(said);
-    count.passed += Number(ending?.[1] ?? 0);
-    count.failed += Number(ending?.[2] ?? 1);
-    if (status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
-  }
-  for (const name of ['test:long', 'test:faults', 'test:hostile']) await longer(name);
-  // These two lists wait most of the time, one test at a time, so they run at once. What the second one
-  // prints follows.
-  const held = [];
-  const second = async () => {
-    for (const name of ['lp-day', 'test:walkthrough', 'test:package'])
-      await longer(name, (chunk) => held.push(chunk));
+export async function ci() {
+  install();
+  // Before the suites do it, two at once.
+  missingPrograms();
+  await build();
+  const results = await inTwoLanes(SUITES, async ({ words, count = countTests }, workers, print) => {
+    const startedMs = Date.now();
+    const env = { FIRMQUOTE_TEST_WORKERS: String(workers) };
+    const { output, status } = await captured('npm', words, print, env);
+    print(`== npm ${words.join(' ')}: ${((Date.now() - startedMs) / 60_000).toFixed(1)} min\n`);
+    return count(words.join(' '), output, status);
+  });
+
+  const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+  // Failures are repeated at the end, so that the end of the log is enough.
+  console.log(results.flatMap(({ lines }) => lines).join('\n'));
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+  return sum('failed') === 0 ? 0 : 1;
+}
+
+/**
+ * Runs each suite once and returns what `runSuite` says of them. What the second lane prints follows a suite
+ * of the first.
+ */
+export async function inTwoLanes(suites, runSuite, show = (chunk) => process.stdout.write(chunk)) {
+  const waiting = [...suites];
+  const results = [];
+  let held = [];
+  const flush = () => {
+    held.forEach(show);
+    held = [];
   };
   const first = async () => {
-    for (const name of ['test:alerts', 'rehearse']) await longer(name);
+    for (let suite; (suite = waiting.shift()); flush()) results.push(await runSuite(suite, 2, show));
+  };
+  const second = async () => {
+    while (waiting.length > 0 && !waiting.at(-1).wide) {
+      const said = [];
+      results.push(await runSuite(waiting.pop(), 1, (chunk) => said.push(chunk)));
+      held.push(...said);
+    }
   };
   await Promise.all([first(), second()]);
-  console.log(Buffer.concat(held).toString());
+  flush();
+  return results;
+}
 
-  const demo = await captured('npm', ['run', 'demo', '--', '--once']);
-  const checks = lastJson(demo.output)?.checks ?? [];
-  count.passed += checks.filter((check) => check.ok).length;
-  count.failed += checks.filter((check) => !check.ok).length;
-  if (checks.length === 0 || (demo.status !== 0 && checks.every((check) => check.ok))) {
-    console.log(
-      `npm run demo -- --once ended with status ${demo.status} and ${checks.length} checks: counted as a failure.`,
-    );
-    count.failed += 1;
-  }
-  // Failures are repeated at the end, so that the end of the log is enough.
-  const named = output.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
-  const broken = checks
-    .filter((check) => !check.ok)
-    .map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
-  console.log([...named, ...broken].join('\n'));
-  console.log(`${count.passed} passed, ${count.failed} failed`);
-  return count.failed === 0 ? 0 : 1;
+/** Builds what the suites start, before two of them do it at once: each builds only what is not fresh. */
+async function build() {
+  for (const script of ['scripts/build.mjs', 'scripts/pages.mjs']) await run(process.execPath, [script]);
+}
+
+/** What a suite's last lines say. It failed without them, or with a status that they do not explain. */
+export function countTests(name, output, status) {
+  const ending = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1);
+  const passed = Number(ending?.[1] ?? 0);
+  const failed = Number(ending?.[2] ?? 1);
+  const lines = output.split('\n').filter((line) => /^(FAILED|UNSTEADY|PROVED BEFORE) /.test(line));
+  if (!ending) lines.push(`FAILED npm ${name} printed no closing line`);
+  if (status === 0 || failed > 0) return { passed, failed, lines };
+  return { passed, failed: 1, lines: [...lines, `FAILED npm ${name} ended with status ${status}`] };
+}
+
+export function countChecks(name, output, status) {
+  const checks = lastJson(output)?.checks ?? [];
+  const broken = checks.filter((check) => !check.ok);
+  const lines = broken.map(({ name: check, detail }) => `FAILED demo > ${check} | ${detail}`);
+  const passed = checks.length - broken.length;
+  if (checks.length > 0 && (status === 0 || broken.length > 0))
+    return { passed, failed: broken.length, lines };
+  return {
+    passed,
+    failed: broken.length + 1,
+    lines: [...lines, `FAILED npm ${name} ended with status ${status} and ${checks.length} checks`],
+  };
 }
 
 function lastJson(output) {

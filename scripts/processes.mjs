@@ -35,9 +35,13 @@ export function run(program, words, onLine, env = {}) {
 }
 
 /** Runs a program to its end, prints its output, and returns it with its exit status. */
-export function captured(program, words, print = (chunk) => process.stdout.write(chunk)) {
-  print(Buffer.from(`\n$ ${program} ${words.join(' ')}\n`));
-  const child = spawn(program, words, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+export function captured(program, words, print, env = {}) {
+  print(`\n$ ${program} ${words.join(' ')}\n`);
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (chunk) => {
     print(chunk);
