@@ -18,7 +18,10 @@ export const PACKAGES =
   /^(@foundry-rs|@openzeppelin|@layerzerolabs|@uniswap)\/|^(solc|canonical-weth|hardhat-predeploy|viem)$/;
 
 /** Files and folders beside the packages. Forge's own output and prose prove nothing. */
-const INPUTS = ['contracts', 'src/settlement/abi', 'test/vectors', 'scripts/contracts.mjs'];
+const INPUTS = [
+  ...['contracts', 'src/settlement/abi', 'test/support/abi', 'test/vectors'],
+  'scripts/contracts.mjs',
+];
 const LEFT_OUT = /^contracts\/(out|cache)(\/|$)|\.md$|\.test\.ts$/;
 
 /** How many forge tests passed on this tree by its record; undefined where the record is of another tree. */

@@ -22,9 +22,11 @@ const { hashOf, PACKAGES, provedBefore, RECORD } = (await import(
 function proved(): string {
   const root = mkdtempSync(join(tmpdir(), 'firmquote-proof-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  for (const path of ['contracts/src', 'contracts/test', 'contracts/foundry.toml', 'src/settlement/abi'])
-    cpSync(join(ROOT, path), join(root, path), { recursive: true });
-  for (const path of ['test/vectors', 'scripts/contracts.mjs', 'package-lock.json'])
+  for (const path of [
+    ...['contracts/src', 'contracts/test', 'contracts/foundry.toml'],
+    ...['src/settlement/abi', 'test/support/abi', 'test/vectors'],
+    ...['scripts/contracts.mjs', 'package-lock.json'],
+  ])
     cpSync(join(ROOT, path), join(root, path), { recursive: true });
   writeFileSync(join(root, RECORD), JSON.stringify({ hash: hashOf(root), tests: 7 }));
   return root;
