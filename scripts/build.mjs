@@ -36,8 +36,8 @@ const INSIDE = new Set([
   'lru-cache',
   'ipaddr.js',
 ]);
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const outside = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INSIDE.has(name));
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const outside = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !INSIDE.has(name));
 
 /** What hash-wasm's `createKeccak` returns, as far as src/domain/keccak.ts uses it. */
 const KECCAK_OF_VIEM = `
