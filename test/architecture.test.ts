@@ -21,7 +21,7 @@ const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [ro
 
 /**
  * The floors inside a room, top to bottom: its folders, and the files that lie beside them. A file imports
- * from its own folder and from the entries below it. docs/develop/architecture.md gives the reasons.
+ * from its own folder and from the entries below it. docs/develop/floors.md gives the reasons.
  */
 const SUB_FLOORS: Readonly<Record<string, readonly string[]>> = {
   lp: [
@@ -183,8 +183,8 @@ describe.each(Object.entries(SUB_FLOORS))('inside %s', (room, floors) => {
   });
 
   test('the architecture page lists the floors in this order', () => {
-    const page = readFileSync(join(ROOT, 'docs/develop/architecture.md'), 'utf8');
-    const section = page.split(`\n### Inside \`${room}\`\n`)[1]?.split(/^#/m)[0] ?? '';
+    const page = readFileSync(join(ROOT, 'docs/develop/floors.md'), 'utf8');
+    const section = page.split(`\n## Inside \`${room}\`\n`)[1]?.split(/^#/m)[0] ?? '';
     expect([...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)).toEqual(floors);
   });
 });
