@@ -1,4 +1,4 @@
-/** What the venue's api needs from outside. */
+/** Everything that the venue's API needs from outside. */
 
 import type { Bus } from '../ports/bus.ts';
 import type { ChainPort } from '../ports/chain.ts';
@@ -30,12 +30,12 @@ export interface VenueDeps {
   /** Relayers by chain; a chain without one trades by walletBroadcast. */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
-  /** Without any, addresses are not screened. */
+  /** Each checks takers and receivers; without any, addresses are not screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
   /** Says which addresses webhooks may have. */
   poster: Pick<WebhookPoster, 'check'>;
-  /** How long the longest waiting statement has waited for a database connection. */
+  /** Returns how long the longest waiting statement has waited for a database connection, in milliseconds. */
   databaseWaitMs(): number;
   clock: Clock;
   random: Random;

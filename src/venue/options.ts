@@ -4,7 +4,10 @@ import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
 
-/** By token symbol in whole tokens, such as { USDC: "5000" }; on chains with a bond contract. */
+/**
+ * The least bond by token symbol, in whole tokens, such as { USDC: "5000" }. It applies on chains with a bond
+ * contract.
+ */
 export type MinBond = Readonly<Record<string, string>>;
 
 /** A key that encrypts the signing secrets of webhooks in the database. */
@@ -38,7 +41,9 @@ export interface VenueOptions {
   listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
   /** The least bond of an LP that may quote, by token symbol in whole tokens. */
   minBond?: MinBond;
-  /** Whether solvers may look on in shadow mode. Default true. */
+  /**
+   * Allows solvers to connect in shadow mode, in which they price requests and sign nothing. Default true.
+   */
   shadows?: boolean;
   fanOut?: Partial<FanOutOptions>;
   router?: Partial<RouterOptions>;
@@ -54,7 +59,7 @@ export interface VenueOptions {
 }
 
 export const SANDBOX = {
-  /** Whether amounts of test keys can force outcomes. Live keys never can. */
+  /** Lets amounts of test keys force outcomes. Live keys never can. */
   scenarios: false,
   /** Solvers that never fill: for scenario 103, and with a bond for 104. Nothing else asks them. */
   unfilled: [] as readonly string[],
@@ -85,7 +90,7 @@ export const RATES = {
   quotesPerSecond: 50,
   submitsPerSecond: 20,
   readsPerSecond: 100,
-  /** Before authentication. */
+  /** The rate per address is checked before authentication. */
   perIpPerSecond: 300,
   /** Seconds of its rate that a bucket holds. */
   burst: 2,
@@ -93,7 +98,7 @@ export const RATES = {
   openQuotes: 2_000,
   openNotionalUsd: 50_000_000,
   /**
-   * Of the amounts quoted to a workspace, the share that it is expected to submit. While it submits less, its
+   * The share of the amounts quoted to a workspace that it is expected to submit. While it submits less, its
    * other quotes may hold a shrinking part of each LP's inventory. 0: no limit.
    */
   leastSubmittedShare: 0.01,
@@ -138,7 +143,10 @@ export const ADMISSION = {
     subscribe: 2_048,
   } satisfies Readonly<Record<LoadKind, number>>,
   maxWaitMs: 2_000,
-  /** From this lag some quotes and exports are refused, from twice this all of them. */
+  /**
+   * At this event-loop lag the venue begins to refuse quotes and exports; at twice this lag it refuses all of
+   * them.
+   */
   shedAtLagMs: 200,
   shedAtDatabaseWaitMs: 500,
   /** Submissions and preflights in progress per chain. */
@@ -168,9 +176,9 @@ export type LevelsOptions = typeof LEVELS;
 
 /** Limits and times of webhooks. */
 export const WEBHOOKS = {
-  /** Per workspace and mode. */
+  /** The limit counts per workspace and mode. */
   maxEndpoints: 10,
-  /** Until the whole answer is there. */
+  /** The endpoint must have sent its whole answer by then. */
   timeoutMs: 15_000,
   /** Doubles with each attempt. */
   firstRetryMs: 5_000,

@@ -1,4 +1,4 @@
-/** When each key was last used, stored in batches: a request never waits for it. */
+/** Stores in batches when each key was last used, so that no request waits for it. */
 
 import type { KeyUseStore } from '../../ports/stores/key-uses.ts';
 import type { VenueDeps } from '../deps.ts';
@@ -16,7 +16,7 @@ export function createKeyUses({
   clock,
   log,
 }: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<KeyUseStore, 'addKeyUses'> }): KeyUses {
-  /** Since the last flush. */
+  /** Counts the requests of each key since the last flush. */
   let uses = new Map<string, number>();
   let cancel = () => {};
 

@@ -50,7 +50,10 @@ const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>([
   'submit',
 ]);
 const WHYS = ['overload', 'key_share', 'full', 'waited'] as const;
-/** Of the places, and of places and queue together: slow peers with one key leave the rest to others. */
+/**
+ * One key may use this share of the places, and of places and queue together: slow peers with one key leave
+ * the rest to other keys.
+ */
 const KEY_SHARE = 0.75;
 const TICK_MS = 20;
 /** A single late measurement is not load. */

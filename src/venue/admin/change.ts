@@ -1,4 +1,4 @@
-/** What every administrator's change needs, and its audit. */
+/** Names what an administrator's change needs, and writes its audit entry. */
 
 import type { AdminEntry, AdminStore, AdminSubject, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -63,7 +63,7 @@ export async function issueKey(
   return { key, text };
 }
 
-/** Of a live key, on every replica. */
+/** Revokes a live key on every replica. */
 export async function revokeKey(
   tx: AdminTx,
   { clock }: Pick<AdminDeps, 'clock'>,

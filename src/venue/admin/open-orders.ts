@@ -29,7 +29,10 @@ export function createOpenOrders({
 }) {
   const slugOf = (chainId: number) => chains.get(chainId)?.chain.slug ?? `chain ${chainId}`;
 
-  /** Without an answer, the time of final blocks is unknown, and the plan expects less. */
+  /**
+   * Reads each chain's newest and final time. A chain that does not answer has no final time, and the plan
+   * expects less.
+   */
   async function timesOf(records: readonly OrderRecord[]): Promise<Map<number, ChainTime>> {
     const ids = new Set(
       records.flatMap(({ originChainId, destChainIds }) => [originChainId, ...destChainIds]),

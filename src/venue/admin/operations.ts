@@ -1,4 +1,4 @@
-/** What administrators watch: reads of the stores and of this process, which change nothing. */
+/** Answers administrators' reads of the stores and of this process. Nothing here changes state. */
 
 import { toIso } from '../../domain/time.ts';
 import type { Address } from '../../domain/hex.ts';
@@ -12,9 +12,9 @@ import { isStale } from '../ready.ts';
 import type { Roster } from '../solvers/roster.ts';
 import { createOpenOrders } from './open-orders.ts';
 
-/** As in the alert GasLow. */
+/** An account that can pay for fewer transactions counts as low. The alert GasLow has the same threshold. */
 const LOW_TRANSACTIONS = 20n;
-/** As in the alert QueueBehind. */
+/** A queue whose oldest job waits longer counts as behind. The alert QueueBehind has the same threshold. */
 const BEHIND_SECONDS = 30;
 const MOST_COUNTED = 10_000;
 

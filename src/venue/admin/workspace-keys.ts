@@ -76,7 +76,10 @@ export function createWorkspaceKeys({
       const members = await store.listMembers(workspaceId);
       return { key: view({ ...issued, lastUsedAtMs: null, issuer: BY_KEY + key.id }, members), text };
     },
-    /** Also the caller's own. Throws 404 when there is no such valid key, 403 for one of a higher role. */
+    /**
+     * Revokes a key of the workspace; it may be the caller's own. Throws 404 when there is no such valid key,
+     * 403 for a key of a higher role.
+     */
     async revoke(key: ApiKey, workspaceId: string, keyId: string) {
       requireManager(key, workspaceId, ABOUT);
       await changeAsManager(adminStore, key, workspaceId, ABOUT, async (tx, caller) => {
@@ -96,7 +99,7 @@ export function createWorkspaceKeys({
   };
 }
 
-/** Without `members`, it does not say who uses the key. */
+/** The view names the key's user only when `members` is given. */
 function view(key: KeyInUse, members: readonly Member[] | undefined): WorkspaceKeyView {
   const { id, kind, mode, begins, role, label, createdAt } = keyView(key);
   const member = members?.find((one) => one.id === key.memberId);

@@ -4,7 +4,7 @@ import type { AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 
-/** In the audit log, before the id of the key. */
+/** The audit log writes this before the id of the key that made a change. */
 export const BY_KEY = 'key:';
 
 export const manages = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';

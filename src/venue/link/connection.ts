@@ -31,16 +31,16 @@ export type LinkDeps = Pick<
 
 export type LinkOptions = Pick<VenueOptions, 'venueId' | 'shadows'>;
 
-/** What all connections share. */
+/** The state that all connections share. */
 export interface LinkDoor {
-  /** Whether solvers without an account may connect. */
+  /** true when solvers without an account may connect. */
   readonly shadows: boolean;
   readonly frames: Counter;
   readonly floods: Counter;
   readonly hellos: Buckets;
 }
 
-/** What the venue knows about one connection. */
+/** The state of one connection. */
 export interface LinkConnection {
   readonly socket: Socket;
   readonly key: ApiKey;

@@ -20,7 +20,7 @@ import {
   unfollow,
 } from './connection.ts';
 
-/** With this many unsent bytes a solver is not asked: it would read a request after its deadline. */
+/** A solver with this many unsent bytes is not asked, because it would read a request after its deadline. */
 const BUSY_BYTES = 128 * 1024;
 /** Each frame to the solver allows this many answers more. */
 const ANSWERS_PER_REQUEST = 16;

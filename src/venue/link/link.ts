@@ -222,7 +222,9 @@ function handle(
   }
 }
 
-/** Only a hint: the worker reads the chain. */
+/**
+ * Tells the order's worker to read the chain now. The message is a hint: the worker trusts only the chain.
+ */
 function wake(deps: LinkDeps, connection: LinkConnection, orderId: string): void {
   if (isBytes32(orderId) && connection.mayHint()) deps.queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** What the venue knows about the LPs of one escrow, and how it reads it from the chain. */
+/** Keeps in memory the balances, limits and bonds of the LPs of one escrow, and reads them from the chain. */
 
 import { max } from '../../domain/amount.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
@@ -23,9 +23,9 @@ interface Holding {
   pending: bigint;
   lapsesAt: UnixSeconds;
   deferred: bigint;
-  /** What its bond answers with here; 0n where no bond is demanded. */
+  /** The LP's bond in this token, in base units; 0n where no bond is demanded. */
   bond: bigint;
-  /** By operator; those without limits are absent. */
+  /** The spending limits by operator. An operator without limits is absent. */
   limits: Map<Address, SpendingLimit>;
 }
 
@@ -37,7 +37,7 @@ interface Followed {
   operators: Set<Address>;
 }
 
-/** What the venue follows of one escrow: the ledger balances of its LPs. */
+/** The ledger balances of one escrow's LPs, as the venue follows them. */
 export interface EscrowLedger {
   port: ChainPort;
   accounts: Map<Address, Followed>;
@@ -52,7 +52,7 @@ export interface EscrowLedger {
   stop: () => void;
 }
 
-/** What is followed in memory, and who is told of a revoked operator. */
+/** The ledgers that are followed, and the listeners for revoked operators. */
 export interface LiquidityState {
   readonly bondDemands: readonly BondDemand[];
   readonly revoked: ((chainId: number, account: Address, operator: Address) => void)[];

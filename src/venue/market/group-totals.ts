@@ -31,7 +31,7 @@ interface Account {
 export function createGroupTotals(name: string, peers: PeerPublisher) {
   const accounts = new Map<string, Account>();
   const peerTotals = createPeerTotals<bigint>();
-  /** Since the last update to the other replicas. */
+  /** The keys whose total changed since the last update to the other replicas. */
   const changed = new Set<string>();
   /** Chain time of the last `expire`. */
   let seen: UnixSeconds = 0;
@@ -76,14 +76,14 @@ export function createGroupTotals(name: string, peers: PeerPublisher) {
       if (list) list.push(entry);
       else due.set(until, [entry]);
     },
-    /** Over all replicas, without one group. */
+    /** Adds up a key's live amounts over all replicas, without those of one group. */
     total(key: string, exceptGroup: string) {
       const account = accounts.get(key);
       const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
       // One replica answers a request, so no other replica's total contains its group.
       return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
     },
-    /** When the last of the own amounts ends; undefined without any. */
+    /** Returns when the last of this replica's amounts ends; undefined when it has none. */
     until: (key: string) => accounts.get(key)?.until,
     /** Returns what it removed. */
     release(group: string): { key: string; amount: bigint }[] {

@@ -1,4 +1,4 @@
-/** How long after its last valid second an order across chains may be filled. */
+/** Computes how long after its last valid second an order across chains may be filled. */
 
 import { type Chain, crossLandingSeconds, type TokenInfo } from '../../domain/chain.ts';
 import type { Prices } from './prices.ts';

@@ -23,15 +23,18 @@ export interface Liquidity {
   watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
   /** Follows the account for one session fewer. */
   unwatch(chainId: number, account: Address): void;
-  /** From the cache. The account itself may always sign. */
+  /** Returns whether the signer may sign for the account, from the cache. The account itself always may. */
   maySign(chainId: number, account: Address, signer: Address): boolean;
   /** Asks the chain about a signer that this replica has not seen. */
   maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
   /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
-  /** What this operator may still spend of the account; undefined: any amount. From the cache. */
+  /**
+   * Returns how much this operator may still spend of the account, in base units, from the cache; undefined:
+   * any amount.
+   */
   operatorRoom(chainId: number, account: Address, operator: Address, token: Address): bigint | undefined;
-  /** Whether the account's bond in this token is less than what the venue demands. From the cache. */
+  /** Returns whether the account's bond in this token is less than the venue demands, from the cache. */
   bondIsShort(chainId: number, account: Address, token: Address): boolean;
   /** Calls the listener when an operator that is followed may sign no more. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;

@@ -1,4 +1,7 @@
-/** What this venue demands of an LP's bond, in each token in which a claim would be paid. */
+/**
+ * Converts the least bond that this venue demands of an LP to base units of each token in which a claim would
+ * be paid.
+ */
 
 import { parseUnits } from '../../domain/amount.ts';
 import type { BondDemand } from '../../domain/bond.ts';

@@ -7,7 +7,7 @@ import { divide, type Rational, ten, toNumber } from '../../pricing/rational.ts'
 
 const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
-/** Of a price that is shown; more digits are noise of the float. */
+/** A shown price has this many significant digits; more digits are noise of the float. */
 const SHOWN_DIGITS = 15;
 
 /**
@@ -25,7 +25,7 @@ export function priceText(
   return formatUnits(BigInt(digits.slice(0, significant).padEnd(digits.length, '0')), 78);
 }
 
-/** For people: without the noise of a float. */
+/** Rounds a price for people, which removes the noise of the float. */
 export const shown = (value: number): number => Number(value.toPrecision(SHOWN_DIGITS));
 
 export interface Prices {
@@ -33,14 +33,17 @@ export interface Prices {
   /** Rounded up. null without a price: a check must then assume the largest amount. */
   amountUsd(token: TokenInfo, amount: bigint): number | null;
   /**
-   * What a trade is worth by the side that is worth more, rounded up. Prices that are too old count,
-   * because an estimate is better than none. null where neither side ever had a price.
+   * Values a trade in USD by its more valuable side, rounded up. Prices that are too old count, because an
+   * estimate is better than none. null where neither side ever had a price.
    */
   estimateUsd(sides: readonly (readonly [TokenInfo, bigint])[]): number | null;
   nativeUsd(nativeCurrency: NativeCurrency, wei: bigint): number | null;
   /** Base units of the token, rounded up. undefined without both prices. */
   tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
-  /** What the amount is worth in another token, rounded up. undefined without both prices. */
+  /**
+   * Converts the amount to base units of another token at the mids, rounded up. undefined without both
+   * prices.
+   */
   exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo): bigint | undefined;
   /** (value received / value paid) - 1; negative is worse for the taker. */
   deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
@@ -51,7 +54,7 @@ export function createPrices(reference: Reference): Prices {
     token.priceSymbol === null ? undefined : reference.usd(token.priceSymbol);
   const lastUsd = (token: TokenInfo) =>
     token.priceSymbol === null ? undefined : reference.lastUsd(token.priceSymbol);
-  /** To 1e-8 USD, rounded up: no amount that is worth something becomes 0. */
+  /** Values an amount in USD to 1e-8, rounded up, so that no amount that is worth something becomes 0. */
   const worthUp = (price: Rational | undefined, amount: bigint, decimals: number) =>
     price === undefined ? null : Number(mulDivUp(amount * E8, price.num, price.den * ten(decimals))) / 1e8;
   return {

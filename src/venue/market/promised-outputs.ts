@@ -1,6 +1,6 @@
 /**
- * What each LP has promised through this venue and may still pay. The LP's own hold is what prevents
- * promising the same money twice.
+ * Counts the outputs that each LP has promised through this venue and may still pay. Only the LP's own hold
+ * prevents it from promising the same money twice.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -17,12 +17,12 @@ export interface Owed extends GroupAmount {
 export interface PromisedOutputs {
   /** `until`: the commitment's deadline; after it the escrow does not pay. */
   add(owed: Owed): void;
-  /** Without the promises of one group. */
+  /** Adds up the live promises of an LP in a token, without those of one group, in base units. */
   promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
   /** Ends the promises of a group. */
   release(group: string): void;
   expire(now: UnixSeconds): void;
-  /** How many groups have live promises. */
+  /** Returns the number of groups with live promises. */
   size(): number;
   has(group: string): boolean;
   replicaShare(): ReplicaShare;

@@ -1,4 +1,4 @@
-/** How the escrow collects the input: by the lock that the taker sent, or a standing one. */
+/** Chooses how the escrow collects the input: by the lock that the taker sent, or by a standing one. */
 
 import { formatTokens } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';

@@ -31,7 +31,7 @@ interface PlannedCall {
   details: Record<string, unknown>;
 }
 
-/** For calls that cannot be simulated yet. */
+/** The gas of calls that cannot be simulated yet. */
 export const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
 /** One approval, or two where the token changes an allowance only from or to zero (USDT). */
@@ -77,7 +77,10 @@ export async function transaction(
   return action(deps, opened, call, simulated.ok ? simulated.gasUsed : undefined);
 }
 
-/** With a third more gas than a simulation used; without one, with the usual gas of such a call. */
+/**
+ * Makes an action of a call. Its gas is a third more than a simulation used, or, without a simulation, the
+ * usual gas of such a call.
+ */
 function action(
   deps: PreflightDeps,
   { order, origin }: VerifiedQuote,

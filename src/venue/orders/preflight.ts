@@ -102,7 +102,9 @@ async function planFor(
   });
 }
 
-/** Whether only the taker's broadcast is left. Throws 422 when an order took the quote, nonce or leg. */
+/**
+ * Returns whether only the taker's broadcast remains. Throws 422 when an order took the quote, nonce or leg.
+ */
 async function alreadySubmitted(deps: PreflightDeps, opened: VerifiedQuote): Promise<boolean> {
   const { origin, order, orderId, parentOrderId } = opened;
   const taken = await deps.store.orderOfNonce(origin.id, order.user, order.nonce);
@@ -202,8 +204,8 @@ const gasOf = (actions: readonly Action[]): bigint =>
   actions.reduce((sum, { tx }) => sum + (tx ? BigInt(tx.gas) * BigInt(tx.gasPrice) : 0n), 0n);
 
 /**
- * What the taker lacks; undefined: nothing. Where gas is paid in the input token itself, the plan's gas
- * cannot be traded. Somebody else may pay the gas of a contract wallet.
+ * Returns what the taker lacks; undefined when nothing. Where gas is paid in the input token itself, the
+ * plan's gas cannot be traded. Another account may pay the gas of a contract wallet.
  */
 function shortfall(
   { origin, inputToken, inputAmount }: VerifiedQuote,

@@ -71,7 +71,7 @@ function settledAmounts(
   );
 }
 
-/** What happened, without what was to come then. */
+/** Keeps what happened, and drops what the message then announced. */
 export const firstSentence = (message: string): string => /^[^.]*\./.exec(message)?.[0] ?? message;
 
 /** The stored message tells of the refund as still to come. */

@@ -18,7 +18,7 @@ export interface TakerState {
   withdrawableAt: number | null;
 }
 
-/** At the latest block of the node that answers, or at block `at`. */
+/** Reads the taker at the latest block of the node that answers, or at block `at`. */
 export async function readTaker(
   port: ChainPort,
   { order, inputToken, inputAmount }: VerifiedQuote,
@@ -66,7 +66,7 @@ export async function readTaker(
   };
 }
 
-/** In its stored form. Throws 422 unless it binds the order's user. */
+/** Returns the signature in its stored form. Throws 422 unless it binds the order's user. */
 export async function verifyTakerSignature(
   { port, recovery }: { port: ChainPort; recovery: Recovery },
   user: Hex,
@@ -104,7 +104,10 @@ export async function verifyTakerSignature(
   return signature;
 }
 
-/** Why a nonce that is used ends the quote. A taker whose own transaction used it must not trade again. */
+/**
+ * Returns the refusal for a quote whose nonce is used. A taker whose own transaction used it must not trade
+ * again.
+ */
 export async function nonceUsed(port: ChainPort, { orderId }: VerifiedQuote): Promise<Error> {
   const isOnChain = (await port.orderStatus(orderId)) !== 'none';
   return invalid(

@@ -1,6 +1,6 @@
 /**
- * Which orders are reported under the travel rule, the report, and its transmission, which never delays
- * settlement.
+ * Selects the orders that are reported under the travel rule, writes the report, and sends it without
+ * delaying settlement.
  */
 
 import { createHash } from 'node:crypto';

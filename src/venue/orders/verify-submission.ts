@@ -98,7 +98,7 @@ export async function verifyOnChain(
   return { screened, funding: encodeFunding(funding) };
 }
 
-/** Whether the refusal is for an allowance or balance that a later block may have. */
+/** Returns whether the refusal is for an allowance or balance that a later block may have. */
 const isShort = (error: unknown, { funding }: TakerState): boolean =>
   error instanceof InvalidError && (error.code === 'lock_required' || funding.tokenBalance < funding.amount);
 

@@ -9,7 +9,7 @@ import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { ReconciliationLine } from '../../protocol/partner/messages.ts';
 import { routeFees } from '../router/route-fees.ts';
 
-/** In the words of the file. */
+/** The compared fields, in the form in which the file writes them. */
 type Compared = Pick<
   ReconciliationLine,
   'input' | 'amountIn' | 'output' | 'amountOut' | 'fillTx' | 'filledAt'
@@ -24,7 +24,7 @@ export interface FileDifference {
    * on another day. `twice`: the file lists it again. Else the field that differs.
    */
   what: 'missing' | 'unknown' | 'foreign' | 'unfilled' | 'other_day' | 'twice' | (typeof COMPARED)[number];
-  /** By the venue's records, and by the file; null: nothing. */
+  /** The value in the venue's records, and the value in the file; null when there is none. */
   venue: string | null;
   file: string | null;
 }

@@ -37,7 +37,7 @@ export function createPayouts({ routeVenues, networks, workspaces, log }: Payout
     return partners.filter(({ id }) => !eligibleSolvers || eligibleSolvers.includes(id));
   }
 
-  /** Whether the key may name the token. */
+  /** Returns whether the key may name the token. */
   function isListed(asset: AssetId, { mode }: ApiKey): boolean {
     const parsed = parseAssetId(asset);
     const chain = parsed && networks.get(parsed.chainId);
@@ -145,7 +145,7 @@ function refusalOf(name: string, answer: Decline | Closed): Omit<PayoutRefusal, 
   };
 }
 
-/** Of decimal text without a sign. */
+/** Compares decimal texts without a sign. */
 function compareDecimals(a: string, b: string): number {
   const [[wholeA = '', restA = ''], [wholeB = '', restB = '']] = [a.split('.'), b.split('.')];
   const digits = Math.max(restA.length, restB.length);

@@ -1,4 +1,4 @@
-/** What the venue counts of the answers of solvers. */
+/** Registers the metrics of the solvers' answers. */
 
 import type { Counter, Histogram, Metrics } from '../../ports/metrics.ts';
 import { CONTROLS, DECLINE_REASONS } from '../../domain/decline.ts';
@@ -10,7 +10,7 @@ export const OTHER = 'other';
 /** `late`: no time was left for the request; `busy`: too many in progress; `settings`: no size can pass. */
 export const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy', 'settings', OTHER]);
 
-/** What becomes of a request to a solver. */
+/** The outcomes of a request to a solver. */
 const ANSWERS = [
   'quote',
   'partial',
@@ -25,7 +25,7 @@ const ANSWERS = [
 
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
-/** What the venue counts of the answers of solvers. */
+/** The metrics of the solvers' answers. */
 export interface FanOutMetrics {
   readonly answers: Counter;
   readonly declined: Counter;

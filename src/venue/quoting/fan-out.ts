@@ -37,7 +37,7 @@ export interface Declined {
 
 export interface SolverReplies {
   quotes: { session: SolverSession; quote: LinkQuote }[];
-  /** At most one per solver. */
+  /** Each solver has at most one offer here. */
   partials: { session: SolverSession; partial: LinkPartial }[];
   declines: Declined[];
 }
@@ -55,13 +55,13 @@ interface RejectedIds {
 }
 
 /**
- * After this many silent rounds in a row a solver is still asked, but no round waits for it, except one every
- * `REST_MS`.
+ * A solver that was silent in this many rounds in a row is still asked, but no round waits for it, except one
+ * every `REST_MS`.
  */
 const MISSES = 3;
 const REST_MS = 5_000;
 
-/** Per connection. */
+/** Each connection is told at most this many rejections a second. */
 const REJECTED_PER_SECOND = 10;
 const REJECTED_TYPES: ReadonlySet<string> = new Set(['quote', 'partial', 'commit']);
 
@@ -74,7 +74,7 @@ type Timeouts = Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>
 
 /** The rounds in progress, what is known about sessions, and what is counted. */
 interface FanOutState extends FanOutMetrics {
-  /** By rfqId. */
+  /** The rounds by rfqId. */
   readonly rounds: Map<string, QuoteRound>;
   /** Limits the rejections that a session is told. */
   readonly mayTell: WeakMap<SolverSession, () => boolean>;

@@ -123,7 +123,7 @@ export function createRequestParser(
     return placed.kind === 'market' ? placed.market : undefined;
   }
 
-  /** At these addresses the money would be lost. */
+  /** Refuses addresses at which the money would be lost. */
   function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset) {
     const isRefused = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isLpAccount(party);

@@ -7,7 +7,7 @@ import type { VenueDeps } from '../deps.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 
-/** Who sends the transaction, and what that costs. */
+/** Says who sends the transaction, and what that costs. */
 export interface RelayTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /** Base units of the input; 0 on walletBroadcast. */
@@ -20,7 +20,7 @@ export interface Shape {
   crossChain: boolean;
   outputs: number;
   fillGas?: bigint;
-  /** Where the relayer later pays the outputs out of the ledger. */
+  /** The chain on which the relayer later pays the outputs out of the ledger; undefined when it does not. */
   deferredOn?: number | undefined;
 }
 

@@ -29,12 +29,12 @@ export interface RfqAnswer {
   asked: SolverRequest;
   /** Best first. */
   candidates: RfqCandidate[];
-  /** Why there are no candidates; null when there are some. */
+  /** The reason for having no candidates; null when there are some. */
   why: ProductUnavailable | null;
 }
 
 export interface RfqSource {
-  /** Whether any solver would be asked. */
+  /** Returns whether any solver would be asked. */
   serves(pair: PairRequest): boolean;
   /**
    * All candidates of one request share `nonce`. Never rejects because of a solver. `timeoutMs` shortens the
@@ -42,8 +42,8 @@ export interface RfqSource {
    */
   find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
   /**
-   * Whether the LPs can still pay. `find` has checked it, but other requests may have been answered since;
-   * check again right before `recordPromise`.
+   * Returns whether the LPs can still pay. `find` has checked it, but other requests may have been answered
+   * since: check again right before `recordPromise`.
    */
   isStillBacked(asked: SolverRequest, candidate: RfqCandidate): boolean;
   /** Counts the candidate as promised to a taker. Call it before the taker can see the LPs' signatures. */

@@ -45,7 +45,7 @@ export const createSandbox =
 const scenarioOf = (request: QuoteRequest, mode: KeyMode): Scenario | undefined =>
   mode === 'test' ? scenarioOfAmount(BigInt(request.input.amount ?? request.output.amount ?? 0)) : undefined;
 
-/** What happens before the request is parsed. Throws 429. */
+/** Runs the scenarios that act before the request is parsed. Throws 429. */
 async function begin({ clock }: ScenarioDeps, scenario: Scenario): Promise<void> {
   if (scenario === 106)
     throw new ApiError('rate_limited', `Sandbox scenario 106: ${SCENARIOS[106]}. Another amount is not.`, {
@@ -54,7 +54,7 @@ async function begin({ clock }: ScenarioDeps, scenario: Scenario): Promise<void>
   if (scenario === 107) await wait(clock, SLOW_MS);
 }
 
-/** Why the scenario cannot be played for this request; undefined when it can. */
+/** Returns why the scenario cannot be played for this request; undefined when it can. */
 function whyNot(
   { unfilled, faded }: Pick<SandboxOptions, 'unfilled' | 'faded'>,
   scenario: Scenario,

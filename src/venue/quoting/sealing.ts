@@ -72,7 +72,7 @@ export interface VerifiedQuote {
 }
 
 export interface LaterLeg {
-  /** What this order delivers to the taker's wallet. */
+  /** The asset that this order delivers to the taker's wallet. */
   input: Asset;
   output: Asset;
   receiver: Address;

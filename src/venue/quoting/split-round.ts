@@ -22,13 +22,13 @@ export interface PlannedSplit {
   sessions: SolverSession[];
 }
 
-/** Whether the offer lives as long as this request demands. */
+/** Returns whether the offer lives as long as this request demands. */
 export const isInTime = (
   { now, rfq }: Pick<SolverRequest, 'now' | 'rfq'>,
   { partial: { validUntil } }: PartialOffers[number],
 ): boolean => validUntil > now && validUntil >= (rfq.minValidUntil ?? 0);
 
-/** Of offers that are in time. undefined when their ladders cannot carry the amount. */
+/** Plans the slices from offers that are in time. undefined when their ladders cannot carry the amount. */
 export function planSplitRound(asked: SolverRequest, offers: PartialOffers): PlannedSplit | undefined {
   const usable = offers.filter(
     ({ session: { accounts } }) =>

@@ -18,7 +18,7 @@ export interface TakerNonces {
 }
 
 export function createTakerNonces({ random }: { random: Random }): TakerNonces {
-  /** By chain and taker: the last nonce given out. */
+  /** The last nonce given out, by chain and taker. */
   const last = new LRUCache<string, bigint>({ max: MAX_TAKERS });
   return {
     next(chainId: number, taker: Address): bigint {

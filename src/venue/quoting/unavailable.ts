@@ -1,4 +1,4 @@
-/** Why there are no quotes, and what the taker can change. */
+/** Explains why there are no quotes, and what the taker can change. */
 
 import { formatTokens } from '../../domain/amount.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';

@@ -24,7 +24,7 @@ const MEMORY_MS = 600_000;
 const FADE_INTERVAL_MS = 1_000;
 /** A request of unknown amount counts as this fraction of the inventory until it is answered. */
 const UNKNOWN_AMOUNT = 8n;
-/** After this a request that is too large by itself may be tried again. */
+/** A taker may retry a request that is too large by itself after this time. */
 const TOO_LARGE_RETRY_SECONDS = 60;
 
 /** Amounts of one LP's token that were quoted to one workspace. They fade with `MEMORY_MS`. */
@@ -46,7 +46,7 @@ export interface Wanted {
   now: UnixSeconds;
 }
 
-/** Which LPs one request may ask, and what their quotes then hold. */
+/** The LPs that one request may ask, and the record of what their quotes hold. */
 export interface QuoteBudget {
   /** They may be asked. */
   sessions: readonly SolverSession[];
@@ -77,7 +77,7 @@ export function createUnsubmittedQuotes(
   leastShare: number,
 ): UnsubmittedQuotes {
   const live = createGroupTotals('unsubmitted', peers);
-  /** How much may be quoted for each base unit that was submitted. */
+  /** Each submitted base unit allows this many base units of quotes. */
   const submittedWeight = BigInt(Math.round(1 / Math.max(leastShare, 1e-6)));
   const records = new Map<string, Dealings>();
   const limited = metrics.counter(

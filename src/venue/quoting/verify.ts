@@ -19,7 +19,7 @@ import type { PromisedOutputs } from '../market/promised-outputs.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 
-/** What solvers are asked: the rfq message, and the same terms as values. */
+/** The question to the solvers: the rfq message, and the same terms as values. */
 export interface SolverRequest {
   /** The fan-out adds the deadline. */
   rfq: Omit<Rfq, 'deadlineMs'>;
@@ -58,7 +58,7 @@ export interface FirmQuote {
   thin: boolean;
 }
 
-/** Why an answer failed verification; a metrics label. */
+/** The reasons for which an answer fails verification: a metrics label. */
 export const OBJECTIONS = [
   'times',
   'terms',

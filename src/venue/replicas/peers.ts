@@ -30,7 +30,7 @@ interface Message {
   bye?: true;
 }
 
-/** At most fifty messages a second. */
+/** A replica sends at most fifty messages a second. */
 const BETWEEN_MS = 20;
 /** Interval of signs of life; silence for longer than `SILENT_MS` means gone. */
 const ALIVE_MS = 1_000;

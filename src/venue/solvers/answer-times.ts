@@ -1,4 +1,4 @@
-/** How fast solvers answer, counted by hour for the firmness view. Prometheus has the same by replica. */
+/** Counts by hour how fast solvers answer, for the firmness view. Prometheus has the same by replica. */
 
 import type { FirmnessStore } from '../../ports/stores/firmness.ts';
 import type { VenueDeps } from '../deps.ts';
@@ -37,7 +37,7 @@ export function createAnswerTimes({
   clock,
   log,
 }: Pick<VenueDeps, 'clock' | 'log'> & { store: Pick<FirmnessStore, 'addAnswers'> }): AnswerTimes {
-  /** By solver and bucket, since the last flush. */
+  /** The counts since the last flush, by solver and bucket. */
   let counts = new Map<string, Map<number, number>>();
   let cancel = () => {};
 

@@ -11,7 +11,7 @@ export interface Breaker {
   openUntil(nowMs: number): number | undefined;
   /** The kind of fault that opened it last. */
   reason(): SolverFault | undefined;
-  /** Whether the solver has been at fault recently. */
+  /** Returns whether the solver has been at fault recently. */
   underWatch(nowMs: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What is shown of a solver's promises: its bonds, how its orders ended, and each one that it failed. */
+/** Shows how a solver keeps its promises: its bonds, how its orders ended, and each order that it failed. */
 
 import { LRUCache } from 'lru-cache';
 import { assetId } from '../../domain/asset.ts';
@@ -96,7 +96,7 @@ export function createFirmness({
   }
 
   return {
-    /** At most 10 s old. */
+    /** Returns a view that is at most 10 s old. */
     view(solverId: string, mode: KeyMode): Promise<Firmness> {
       const key = `${mode}:${solverId}`;
       const known = kept.get(key);

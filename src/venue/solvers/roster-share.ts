@@ -1,4 +1,4 @@
-/** What the replicas tell each other of their solvers. */
+/** Exchanges the status of solvers between replicas. */
 
 import type { RosterStatus } from '../../ports/stores/store.ts';
 import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';

@@ -13,7 +13,9 @@ const SHADOW_NOTE = 'shadow: prices requests and signs nothing';
 
 export const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
 
-/** Whether a status changed at this replica, or another replica told of it or went away. */
+/**
+ * `here`: the status changed at this replica. `elsewhere`: another replica told of the change, or went away.
+ */
 export type Seen = 'here' | 'elsewhere';
 
 export type RosterDeps = Pick<VenueDeps, 'bus' | 'clock' | 'log' | 'metrics'> & {
@@ -37,7 +39,7 @@ export interface RosterState {
   readonly changed: Set<string>;
   /** Invalid answers of each solver since the last update. */
   readonly faults: Map<string, number>;
-  /** When the last quote of each solver was stored, in wall milliseconds. */
+  /** The wall time at which each solver's last quote was stored, in milliseconds. */
   readonly quotedWrittenAt: Map<string, number>;
   unsubscribe: (() => Promise<void>) | undefined;
   cancelTick: () => void;

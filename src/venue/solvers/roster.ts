@@ -1,5 +1,5 @@
 /**
- * Which solvers can be asked now, and why others cannot. A solver is asked over its connection to this
+ * Keeps which solvers can be asked now, and why others cannot. A solver is asked over its connection to this
  * replica; its public status is the best of all replicas.
  */
 
@@ -51,7 +51,7 @@ export interface Roster {
   onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void): () => boolean;
   /** Calls the watcher when the shown status changes. Returns how to end that. */
   onShown(watcher: (entry: RosterEntry, atMs: number, seen: Seen) => void): () => boolean;
-  /** What the replicas tell each other of their solvers. */
+  /** Exchanges the status of solvers with the other replicas. */
   replicaShare(): ReplicaShare;
   start(): Promise<void>;
   stop(): Promise<void>;

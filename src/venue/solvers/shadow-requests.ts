@@ -32,10 +32,10 @@ export function createShadowRequests(
   { roster }: { roster: Pick<Roster, 'entries'> },
   { timeoutMs }: Pick<FanOutOptions, 'timeoutMs'>,
 ): ShadowRequests {
-  /** By nonce group: it is all that a request and its order have in common. */
+  /** The requests shown, by nonce group: a request and its order have nothing else in common. */
   const shown = new Map<string, Shown>();
 
-  /** As solvers are selected for the fan-out, but for their status. */
+  /** Selects the shadow sessions as the fan-out selects solvers, whatever their status. */
   function lookingOn(gate: Gate): SolverSession[] {
     const entries = [...roster.entries()]
       .filter(({ shadows, disabled }) => shadows.length > 0 && !disabled)

@@ -8,7 +8,7 @@ import { ORDERS_TOPIC } from '../orders/submit.ts';
 export interface EventListener {
   /** Orders of other events are not read. */
   wants(event: PlacedEvent): boolean;
-  /** In order of place; `record` only where wanted. */
+  /** Receives events in the order of their place, with `record` only where the listener wants it. */
   tell(event: PlacedEvent, record: OrderRecord | undefined): void;
 }
 

@@ -45,7 +45,7 @@ interface View {
   frame: Buffer | undefined;
   dirty: boolean;
   sentMs: number;
-  /** When the first of its ladders expires. */
+  /** The time at which the first of its ladders expires, in milliseconds. */
   staleMs: number;
 }
 

@@ -20,9 +20,9 @@ export function orderEventBody(
   }).slice(1);
 }
 
-/** Of the topic `orders`. */
+/** Frames an event for the topic `orders`. */
 export const workspaceFrame = ({ place }: Pick<PlacedEvent, 'place'>, body: string): string =>
   `{"topic":"orders","cursor":"${place}",${body}`;
-/** Of the topic `orders:{id}`. */
+/** Frames an event for the topic `orders:{id}`. */
 export const orderFrame = ({ orderId }: Pick<OrderEvent, 'orderId'>, body: string): string =>
   `{"topic":"orders:${orderId}",${body}`;

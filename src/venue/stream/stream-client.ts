@@ -27,7 +27,7 @@ export type StreamDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
   workspaces: Workspaces;
 };
 
-/** What all connections share. */
+/** The state that all connections share. */
 export interface StreamDoor {
   readonly clients: Set<TopicClient>;
   /** Clients of the topic `solvers`. */
@@ -40,7 +40,7 @@ export interface StreamDoor {
   rosterQueue: Promise<void>;
 }
 
-/** What the venue knows about one connection. */
+/** The state of one connection. */
 export interface StreamConnection {
   readonly socket: Socket;
   readonly key: ApiKey;

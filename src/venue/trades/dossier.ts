@@ -220,7 +220,9 @@ function feesOf(
   };
 }
 
-/** Of the legs that this order executes. Absent where no venue says what it charges. */
+/**
+ * Lists the venues' fees of the legs that this order executes. Absent where no venue says what it charges.
+ */
 function venueFeesOf(
   legs: NonNullable<TradeDossier['legs']>,
   orderId: string,
@@ -237,7 +239,7 @@ function venueFeesOf(
   };
 }
 
-/** As the escrow divides the input, the remainder to the last slice. */
+/** Divides the input as the escrow does: the last slice takes the remainder. */
 function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   const amount = order.inputs[0]?.[1] ?? 0n;
   const last = order.outputs.length - 1;

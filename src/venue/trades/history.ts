@@ -29,7 +29,7 @@ import { isPrivileged, tradeQuery } from './search.ts';
 interface HistoryDeps {
   store: VenueStore;
   chains: ReadonlyMap<number, Chain>;
-  /** By id. */
+  /** The route venues by id. */
   venues: ReadonlyMap<string, { name: string }>;
   screening: Screening;
   clock: Clock;
@@ -37,7 +37,7 @@ interface HistoryDeps {
 
 export type TradeHistory = ReturnType<typeof createTradeHistory>;
 
-/** Also for a trade of another workspace. */
+/** Refuses a trade of another workspace in the same words as an unknown one. */
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 

@@ -45,7 +45,7 @@ interface CourierState {
   readonly waiting: Gauge;
   readonly overdue: Gauge;
   readonly working: Map<string, { again: boolean; done: Promise<void> }>;
-  /** When this process has a job queued for an endpoint. */
+  /** The wall time for which this process has queued a job for each endpoint, in milliseconds. */
   readonly planned: Map<string, number>;
   stopped: boolean;
   cancelSweep: () => void;

@@ -1,4 +1,4 @@
-/** What a workspace's owners and admins may do with its webhooks. */
+/** Lets a workspace's owners and admins manage its webhooks. */
 
 import type { z } from 'zod';
 import { RequestError } from '../../domain/errors.ts';
@@ -35,7 +35,7 @@ type WebhookDeps = Pick<VenueDeps, 'queue' | 'clock' | 'random' | 'log'> & {
   vault: Vault | undefined;
 };
 
-/** Also for the endpoint of another workspace. */
+/** Refuses an endpoint of another workspace in the same words as an unknown one. */
 const nowhere = () => new ApiError('not_found', 'No such workspace, webhook or delivery.');
 
 type WebhookLimits = Pick<WebhookOptions, 'maxEndpoints' | 'giveUpAfterMs'>;

@@ -1,4 +1,7 @@
 /** The topic of webhooks, on the queue and on the bus. */
 
-/** On the queue it wakes a worker for one endpoint; on the bus it tells that the roster has changed. */
+/**
+ * A message on the queue wakes a worker for one endpoint; one on the bus tells that the status of a solver
+ * has changed.
+ */
 export const WEBHOOKS_TOPIC = 'webhooks';

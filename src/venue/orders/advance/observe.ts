@@ -1,4 +1,4 @@
-/** What the final blocks say about an order, as facts that are not recorded yet. */
+/** Reads what the final blocks say about an order, and returns the facts that are not recorded yet. */
 
 import { fillPayloadHash, fillRecordOf } from '../../../domain/attestation.ts';
 import type { Evidence, Fact, FactKind } from '../../../domain/fact.ts';
@@ -89,13 +89,13 @@ export async function observeOrder(
   };
 }
 
-/** What was read on the origin before the proofs. */
+/** The origin chain's part of an observation, read before the proofs. */
 interface OriginRead {
   progress: Progress;
   origin: ChainView;
   pin: PinnedBlocks;
   status: EscrowStatus;
-  /** By output; undefined while it is not filled. */
+  /** The fill of each output; undefined while it is not filled. */
   fills: readonly (Fact | undefined)[];
   facts: readonly Fact[];
 }

@@ -1,4 +1,4 @@
-/** What an order needs next: for the worker that runs the step, and for administrators who look at it. */
+/** Plans an order's next step, for the worker that runs it and for administrators who look at the order. */
 
 import type { Chain } from '../../../domain/chain.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';

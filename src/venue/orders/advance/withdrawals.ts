@@ -48,7 +48,7 @@ export interface WithdrawalsOptions {
   recordingSeconds?: number;
 }
 
-/** What the followers of all chains share, and the followers. */
+/** The followers of all chains, and what they share. */
 interface WithdrawalsState {
   readonly recordingSeconds: number;
   readonly waiting: Gauge;
@@ -80,11 +80,11 @@ function start(deps: WithdrawalsDeps, state: WithdrawalsState): void {
   for (const port of deps.chains.values()) state.following.push(follow(deps, state, port));
 }
 
-/** What is known about the withdrawals of one chain. */
+/** The withdrawals of one chain, and the state of following them. */
 interface Follower {
   readonly port: ChainPort;
   readonly chainId: number;
-  /** How often the escrow has refused each payment. */
+  /** The number of times the escrow has refused each payment. */
   readonly refusals: Map<string, number>;
   /** Paid by the newest block, or never payable: neither is overdue. */
   readonly done: Set<string>;
@@ -197,7 +197,7 @@ async function write(
   return result !== 'moved';
 }
 
-/** Before the position moves on, so that none is lost. */
+/** Stores a paid claim. The caller moves the position afterwards, so that no claim is lost. */
 async function writeClaim(
   deps: WithdrawalsDeps,
   follower: Follower,
