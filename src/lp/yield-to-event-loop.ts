@@ -1,4 +1,7 @@
-/** For the few loops over everything: await this after each batch so that quotes are answered in between. */
+/**
+ * Lets other work run. The few loops over everything await it after each batch, so that quotes are answered
+ * in between.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 

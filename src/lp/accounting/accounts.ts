@@ -45,7 +45,7 @@ import type { FactPlace } from './ledger.ts';
 import { createMarkouts } from './markout.ts';
 import type { PositionView } from './pnl.ts';
 
-/** What still waits, and final blocks that the books have not read yet. */
+/** Counts what the books have not taken in yet: notes that wait, and final blocks that they have not read. */
 interface BooksLag {
   /** Notes that wait for the database. */
   waiting: number;
@@ -87,7 +87,7 @@ export interface Accounts {
    * with it in tokens. Throws `RequestError` unless `amount` equals the current difference in base units.
    */
   adjust(chain: string, token: string, amount: bigint, operator?: Address): Promise<string>;
-  /** What is not compared with the chains yet since `start`; undefined when nothing is left. */
+  /** Says what the books have not read or compared since `start`; undefined when nothing is left. */
   behind(): string | undefined;
   entries(orderId: Bytes32): Promise<ShownEntry[]>;
   balances(): ShownBalance[];

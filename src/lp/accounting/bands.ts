@@ -178,7 +178,10 @@ export function createBands(
   const places = (asset: string): ChainPosition[] =>
     ledger.bucketsOf(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
-  /** Only the base asset has a default: it carries the price risk. */
+  /**
+   * Returns how much one asset of the pair may still grow and shrink within its hard band. Only the base
+   * asset has a default band, because it carries the price risk.
+   */
   function legRoom(
     { asset, want }: Known,
     { pair, params }: Route,

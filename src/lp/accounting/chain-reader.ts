@@ -65,7 +65,7 @@ export interface Reading {
     | {
         kind: 'arrived' | 'returned';
         transfer: StoredTransfer;
-        /** What left the source, and where. */
+        /** The money that left the source, and the block in which it did. */
         left: Money & { block: bigint };
         money: Money;
         place: FactPlace;
@@ -85,9 +85,12 @@ export interface Reading {
 export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
-  /** Of operators that the books do not have yet. */
+  /** The native balances of operators that the books do not have yet. */
   native: NativeMoney[];
-  /** Who owns what a program without `GasCursor` booked for all operators; undefined: it booked nothing. */
+  /**
+   * The account that takes over what a program without `GasCursor` booked for all operators together;
+   * undefined when it booked nothing.
+   */
   heir: Address | undefined;
   fresh: boolean;
 }
@@ -124,7 +127,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
 
   const steps = createTransferSteps(deps);
   const trusted = new Set<number>();
-  /** Of each chain, by their first use; the running operator included. */
+  /** The operators of each chain in the order of their first use, the running operator included. */
   const operators = new Map<number, readonly Address[]>();
 
   async function operatorsOf(chainId: number): Promise<readonly Address[]> {

@@ -31,25 +31,25 @@ import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Balance, JournalEntry, Posting } from '../../ports/stores/accounting-store.ts';
 
-/** What one slice of an order moves when it is filled, in base units. */
+/** The amounts that one slice of an order moves when it is filled, in base units. */
 export interface Exchange {
   orderId: Bytes32;
   pair: string;
   pays: Money;
-  /** What the escrow credits: `portion` less the two fees. */
+  /** The amount that the escrow credits: `portion` less the two fees. */
   earns: Money;
   portion: bigint;
   platformFee: bigint;
   relayFee: bigint;
 }
 
-/** What a transaction of an operator cost, its value included, or one order's share of it. */
+/** The cost of an operator's transaction, its value included, or one order's share of that cost. */
 export interface Gas {
   wei: bigint;
   place: FactPlace;
   share: number;
   orderId: Bytes32 | null;
-  /** Of the transfer between chains that the transaction was a step of. */
+  /** The transfer between chains that the transaction was a step of. */
   transferId?: string;
   operator: Address;
   /** Mined before the operator's opening balance, so the owner had put in that much more. */
@@ -155,7 +155,7 @@ export function createAccountingLedger({
 }: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}) {
   const sums = new Map<string, Balance>();
   const seen = new Set<string>();
-  /** By fact id: fills that are neither final nor reversed. */
+  /** Fills that are neither final nor reversed, by fact id. */
   const open = new Map<string, JournalEntry>();
   for (const each of balances) sums.set(keyOf(each), { ...each });
   for (const entry of pending) {
@@ -214,7 +214,10 @@ export function createAccountingLedger({
     /** The expected balance at the last block read. */
     inventory: ({ chainId, token }: Pick<Money, 'chainId' | 'token'>) => balance(INVENTORY, chainId, token),
     gas: (chainId: number, operator: Address) => balance(gasOf(operator), chainId, 'native'),
-    /** What a program without `GasCursor` booked for all operators of a chain together. */
+    /**
+     * Returns the gas that a program without `GasCursor` booked for all operators of a chain together, in
+     * wei.
+     */
     gasOfAll: (chainId: number) => balance(GAS_OF_ALL, chainId, 'native'),
     opening(money: Money | NativeMoney, block: bigint, atMs: number) {
       const { chainId, token, amount } = money;

@@ -4,7 +4,7 @@ import { formatUnits } from '../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
 import type { TradeView } from './trade-view.ts';
 
-/** As JSON carries it: millionths of USD are decimal texts. */
+/** A row of profit as JSON carries it: millionths of USD are decimal texts. */
 export interface BookedRow {
   key: string;
   trades: number;
@@ -16,7 +16,7 @@ export interface BookedRow {
   realisedMicros: string;
   markMicros: Record<string, string>;
   late: number;
-  /** With --by trade. */
+  /** The trade of the row; only with --by trade. */
   trade?: TradeView;
 }
 

@@ -108,7 +108,7 @@ export function createRebalancing(
       });
       tell(last);
     },
-    /** In 1e-18 of a whole token, as of the last look. */
+    /** Returns the advice of the last evaluation. Amounts are in 1e-18 of a whole token. */
     advice: () => last,
   };
 }

@@ -11,7 +11,7 @@ export interface TradeView extends Omit<ProfitTrade, 'moved'> {
   base: string | null;
   price: string | null;
   quote: string | null;
-  /** What the escrow kept of the input, in whole tokens. */
+  /** The fees that the escrow kept of the input, in whole tokens. */
   fee: string | null;
   feeToken: string | null;
 }

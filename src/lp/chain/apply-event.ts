@@ -66,7 +66,7 @@ export type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId:
 /** Unfinal events by `eventKeyOf`, with what to undo if a fill disappears. */
 export type ShallowEvents = Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>;
 
-/** Where one follower stands. */
+/** The state of one chain's follower. */
 export interface FollowState {
   readonly deps: FollowDeps;
   readonly options: FollowerOptions;

@@ -25,7 +25,7 @@ export function createBonds(
   account: Address,
 ) {
   const byVenue = new Map<string, readonly BondDemand[]>();
-  /** By chain and token: what the bond is short of the largest demand. */
+  /** The text about a bond that is short of the largest demand, by chain and token. */
   let short = new Map<string, string>();
   let readMs: number | undefined;
   let reading = false;
@@ -66,7 +66,7 @@ export function createBonds(
   }
 
   return {
-    /** In a venue's welcome; an empty list when it demands none. */
+    /** Takes in the demands of a venue's welcome; an empty list when the venue demands no bond. */
     demanded(venue: string, demands: readonly BondDemand[]): void {
       byVenue.set(venue, demands);
       readMs = undefined;
@@ -86,7 +86,10 @@ export function createBonds(
         reading = false;
       }
     },
-    /** Why no venue that demands a bond would take a quote for this route; undefined: the bond suffices. */
+    /**
+     * Returns why no venue that demands a bond would take a quote for this route; undefined when the bond
+     * suffices.
+     */
     shortOn(route: Parameters<typeof claimedIn>[0]): string | undefined {
       if (short.size === 0) return undefined;
       const { chainId, token } = claimedIn(route);

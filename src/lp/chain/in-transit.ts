@@ -1,6 +1,6 @@
 /**
- * What transfers have taken out of one chain's ledger and not yet put into another's. It counts as owned, so
- * neither net asset value nor prices see a loss while money is on its way.
+ * Counts what transfers have taken out of one chain's ledger and not yet put into another's. The money in
+ * transit counts as owned, so neither net asset value nor prices show a loss while it moves.
  */
 
 import type { Hex } from '../../domain/hex.ts';
@@ -32,7 +32,7 @@ interface Moving {
   asset: string;
   /** 1e-18 of a whole token. */
   amount: bigint;
-  /** Whether the ledger has seen it leave, and arrive or come back. */
+  /** true when the ledger has seen the money leave. `ended`: it has seen the money arrive or come back. */
   left: boolean;
   ended: boolean;
 }
@@ -67,7 +67,10 @@ export function createInTransit({ ledger, transactions, transfers, log }: InTran
   }
 
   return {
-    /** Of a deposit or withdrawal of the account. Never rejects: `look` finds what was missed here. */
+    /**
+     * Recognises the transaction of a deposit or withdrawal of the account. Never rejects: `look` finds what
+     * was missed here.
+     */
     recognise: async (chainId: number, txHash: Hex): Promise<RecognisedStep | undefined> =>
       steps.ofTransaction(chainId, txHash).catch((error: unknown) => {
         log.warn({ error }, 'whose movement of inventory this is could not be read: it is looked at again');

@@ -28,7 +28,7 @@ export function createReconciler(
     tokens: readonly Address[];
     everyMs: number;
     open?: readonly { id: string; token: Address; amount: bigint }[];
-    /** For transfers of earlier processes. */
+    /** The reservations of transfers that earlier processes began. */
     reserved?: readonly { id: string; token: Address; amount: bigint }[];
   },
 ) {
@@ -39,7 +39,10 @@ export function createReconciler(
     open.map(({ token, id, amount }) => [token, { id, amount }]),
   );
   const asked = new Set<Address>(tokens);
-  /** As the chain showed last: what is requested, and deliveries that will be paid out by themselves. */
+  /**
+   * The last state on chain of each token: the requested withdrawal, and deliveries that will be paid out by
+   * themselves.
+   */
   const seen = new Map<Address, { requested: bigint; deferred: bigint }>(
     open.map(({ token, amount }) => [token, { requested: amount, deferred: 0n }]),
   );
@@ -101,7 +104,7 @@ export function createReconciler(
     count(token);
   }
 
-  /** What left the ledger is let go once its balance here no longer has it. */
+  /** Ends the reservation of money that left the ledger, once the balance read here no longer contains it. */
   function letGo(): void {
     const { block } = follower.cursor();
     for (const [id, { token, leftIn }] of reservations)
@@ -171,7 +174,7 @@ export function createReconciler(
   return {
     check,
     undecided: () => undecided,
-    /** For a transfer: reserves what is free, or returns false and changes nothing. Idempotent per id. */
+    /** Reserves a free amount for a transfer, or returns false and changes nothing. Idempotent per id. */
     reserve(id: string, token: Address, amount: bigint): boolean {
       if (reservations.has(id)) return true;
       const { requested, deferred } = seen.get(token) ?? { requested: 0n, deferred: 0n };

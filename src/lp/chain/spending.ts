@@ -26,7 +26,7 @@ interface SpendingOptions {
   account: Address;
   operator: Address;
   tokens: readonly Address[];
-  /** How often it is asked whether an operator without limits has got some. */
+  /** An operator without limits is checked for new limits this often, in milliseconds. */
   everyMs: number;
 }
 
@@ -40,7 +40,7 @@ export function createSpending(
   let everyBlock = true;
   let readMs: number | undefined;
 
-  /** By token, the limit that counted last. */
+  /** The last limit that counted, by token. */
   const counted = new Map<Address, bigint>();
 
   /** A raise can be reorganised away, with promises that rely on it: it counts once it is final. */

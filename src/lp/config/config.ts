@@ -60,7 +60,7 @@ const zLpPrice = z.union([
       )
       .max(16)
       .default([]),
-    /** For guards without their own `maxAgeMs`. */
+    /** Applies to guards without a `maxAgeMs` of their own. */
     guardMaxAgeMs: z.int().min(100).default(60_000),
     depegBps: z.number().positive().default(30),
     /** null: two, or one where there is one guard. */
@@ -214,7 +214,7 @@ const zLpSignals = z.strictObject({
   maxWidthBps: z.number().min(0).max(2_000).default(50),
   /** The longest life. */
   maxSeconds: z.int().min(1).max(604_800).default(3_600),
-  /** At once, over all pairs. */
+  /** The most signals in force at the same time, over all pairs. */
   maxActive: z.int().min(0).max(1_000).default(16),
 });
 
@@ -252,8 +252,8 @@ export const zLpConfig = z.strictObject({
   explain: z.strictObject({ keep: z.int().min(1).max(1_000_000).default(20_000) }).prefault({}),
   journal: z.strictObject({ everyMs: z.int().min(100).default(1_000) }).prefault({}),
   /**
-   * How far ahead the signing lease is written. After a crash nothing is signed until the last quote that the
-   * lease allowed has expired.
+   * The signing lease is written this far ahead. After a crash the LP signs nothing until the last quote that
+   * the lease allowed has expired.
    */
   lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
   /** A receivable is overdue, and no longer counted, after this multiple of its corridor's median time. */
@@ -271,7 +271,7 @@ export const zLpConfig = z.strictObject({
     })
     .prefault({}),
   reconcileSeconds: z.int().min(1).default(30),
-  /** For a venue's sandbox; only where every network is a test chain. */
+  /** Configures a venue's sandbox; allowed only where every network is a test chain. */
   sandbox: z
     .strictObject({
       /** Quotes as usual and never fills across chains, so that takers can rehearse refunds and claims. */

@@ -13,7 +13,7 @@ export interface Problem {
 
 type Path = Problem['path'];
 
-/** Of values that were valid one by one. Each message names both values. */
+/** Finds contradictions between values that are valid one by one. Each message names both values. */
 export function contradictions(config: LpConfig): Problem[] {
   const problems: Problem[] = [];
   const report = (path: Path, message: string) => void problems.push({ path, message });

@@ -82,7 +82,10 @@ interface JsonSchemaOf {
   properties: Record<string, { type: ParameterRow['kind']; minimum?: number; maximum?: number }>;
 }
 
-/** In the order of the documentation. Bounds are those of the schema, so a value above 0 has no `least`. */
+/**
+ * Lists the parameters in the order of the documentation. Bounds are those of the schema, so a value above 0
+ * has no `least`.
+ */
 export function parameterTable(): ParameterRow[] {
   const { properties } = z.toJSONSchema(zCorridorParams) as unknown as JsonSchemaOf;
   return Object.entries(WORDS).map(([key, words]) => {

@@ -12,7 +12,9 @@ export const zLpRisk = z.strictObject({
   /** The longest tenor in a volatile market, and for takers who hold quotes as options. */
   leastValiditySeconds: z.int().min(1).default(5),
   totalBps: positive.nullable().default(5_000),
-  /** With several venues: the most of each token and cap for one venue’s quotes without a trade. */
+  /**
+   * With several venues, one venue’s quotes without a trade may use at most this share of each token and cap.
+   */
   venueShare: positive.max(1).default(0.5),
   volSpike: z
     .strictObject({

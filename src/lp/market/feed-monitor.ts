@@ -32,16 +32,16 @@ interface Spell {
 const CHECK_MS = 1_000;
 /** A source in trouble for less is not logged. */
 const LOGGED_AFTER_MS = 5_000;
-/** Between two lines about changes of one trouble. */
+/** Changes of one trouble are logged at most once in this time. */
 const CHANGE_LOGGED_AFTER_MS = 30_000;
-/** Between two lines about waits of one feed for one reason. */
+/** Waits of one feed for one reason are logged at most once in this time. */
 const WAIT_LOGGED_AFTER_MS = 60_000;
 /** An exchange may give a new reason for each attempt. */
 const MAX_REASONS = 20;
-/** Of one connection; further ones are counted. */
+/** Each connection logs this many rejections; further ones are only counted. */
 const MAX_LOGGED_REJECTIONS = 20;
 
-/** What becomes of a message. */
+/** The outcomes of a message: a metrics label. */
 const OUTCOMES = ['quote', 'reference', 'rejected', ...FEED_REFUSALS];
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
@@ -61,7 +61,7 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
     'Times that the source of a feed asked to wait, by reason',
     ['feed', 'reason'],
   );
-  /** Until when on the monotonic clock. */
+  /** The monotonic time until which each feed waits, in milliseconds. */
   const waiting = new Map<string, number>();
   metrics.gauge(
     'firmquote_lp_feed_wait_seconds',
@@ -195,7 +195,7 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
     return true;
   }
 
-  /** When a wait was last logged, by feed and reason. */
+  /** The monotonic time at which a wait was last logged, by feed and reason. */
   const waitsLogged = new Map<string, number>();
   /** Feeds that were disconnected without a line. */
   const silently = new Set<string>();

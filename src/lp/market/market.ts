@@ -35,15 +35,15 @@ export interface ReferenceCheck {
 export interface Market {
   /** The names of all prices. */
   readonly symbols: readonly string[];
-  /** What the market that replaces this one reads of it. */
+  /** The market that replaces this one reads this state. */
   readonly state: MarketState;
   /** The price of a pair of assets, or why it cannot be quoted. Called several times for each request. */
   pair(base: string, quote: string): PairPrice | Decline;
   /** The mid of one price, by its name. */
   mid(symbol: string): Mid | Decline;
-  /** What is wrong with the price of a pair; one that does not block is shown only. */
+  /** Returns what is wrong with the price of a pair. A condition that does not block quotes is only shown. */
   condition(base: string, quote: string): Condition | undefined;
-  /** Why the sequencer of a rollup stops its routes. */
+  /** Returns why the sequencer of a rollup stops its routes; undefined when it does not. */
   chainCondition(chainId: number): Condition | undefined;
   /** Takes in a price of a source. Called for every tick of every exchange. */
   observe(quote: FeedQuote): void;
@@ -67,7 +67,7 @@ export interface Market {
   pairs(): (Pair & { price: PairPrice | Decline })[];
 }
 
-/** What the market that replaces this one reads of it. */
+/** The state of a market that its replacement reads. */
 export interface MarketState {
   prices: LpConfig['prices'];
   /** The last accepted message by `feed|symbol`. */
@@ -180,7 +180,7 @@ function openState(config: MarketConfig, nowMs: number): State {
   };
 }
 
-/** Which prices take the messages of a source, and which ones it checks. */
+/** Finds which prices take the messages of each source, and which prices it checks. */
 function subscriptions(
   inputs: readonly PriceInput[],
   books: ReadonlyMap<string, SymbolPrice>,

@@ -42,7 +42,7 @@ export interface PairView {
   tick(nowMs: number): void;
 }
 
-/** For pairs with two fixed legs: a peg can break. */
+/** A pair with two fixed legs has at least this volatility, because a peg can break. */
 const LEAST_SIGMA = 0.002;
 
 /** `same`: one asset on two chains. `mostBps`: the most that sources of the mid may disagree. */

@@ -28,7 +28,7 @@ export interface NextSources {
 
 export type PriceSources = ReturnType<typeof createPriceSources>;
 
-/** How long a reload waits for the first prices of a new feed. The admin client waits for ten seconds. */
+/** A reload waits this long for the first prices of a new feed. The admin client waits for ten seconds. */
 const FIRST_PRICE_MS = 5_000;
 const LOOK_MS = 20;
 

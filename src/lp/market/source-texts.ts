@@ -1,14 +1,17 @@
-/** What the reason of a missing price says about each of its sources. */
+/** Says for each source of a missing price why it contributes nothing. */
 
 import type { FeedRefusal } from '../../ports/feed.ts';
 
 /** Messages of a source that its feed refused. */
 export interface Refusals {
-  /** Why the last message was refused; `detail` is what it said, where its feed tells. */
+  /**
+   * The reason for refusing the last message. `detail` is the text of that message, where its feed passes it
+   * on.
+   */
   why: FeedRefusal;
   detail: string | undefined;
   atMs: number;
-  /** When the first message since the last accepted price was refused. */
+  /** The time of the first refusal since the last accepted price, in milliseconds. */
   firstMs: number;
   /** Messages refused since the last accepted price. */
   count: number;

@@ -16,14 +16,14 @@ export interface SourceView {
   atMs: number | undefined;
   /** `unused`: the price has no mid; `checks`: the source only checks a mid. */
   use: 'used' | 'stale' | 'future' | 'crossed' | 'deviant' | 'silent' | 'unused' | 'checks';
-  /** From the mid, or from a fixed price; undefined where there is none. */
+  /** The distance from the mid, or from a fixed price, in basis points; undefined where there is none. */
   offBps: number | undefined;
   allowedBps: number | undefined;
   ageMs: number | undefined;
   allowedAgeMs: number;
   /** Messages that its feed refused; `count` since its last accepted price. */
   refused: { why: FeedRefusal; detail?: string; count: number; ageMs: number } | undefined;
-  /** Why it contributes nothing, or soon will not; undefined while it does. */
+  /** The reason why it contributes nothing, or soon will not; undefined while it does. */
   trouble: string | undefined;
 }
 
@@ -31,7 +31,10 @@ export interface SourceView {
 export interface PriceInput extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role' | 'allowedAgeMs'> {
   weight: number;
   maxAgeMs: number | null;
-  /** How far a source or guard may be off; undefined for a reference, where it depends on the mid. */
+  /**
+   * The greatest distance allowed to a source or guard; undefined for a reference, whose distance depends on
+   * the mid.
+   */
   guardBps: number | undefined;
   /** The fixed price that a guard is compared with. */
   fixed: Rational | undefined;

@@ -20,7 +20,7 @@ import { aged, neverGave, type RefusalsOf, refusalTexts } from './source-texts.t
 export interface Condition {
   code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
   detail: string;
-  /** For the public: does not reveal the sources. */
+  /** The text for the public, which does not reveal the sources. */
   brief: string;
   /** true: nothing is priced. false: priced with a risk adjustment. */
   blocks: boolean;
@@ -52,7 +52,7 @@ export interface PriceState {
   sigmaFloor: number;
 }
 
-/** What a reload keeps of a symbol, whatever becomes of its sources. */
+/** A reload keeps this of a symbol, whatever becomes of its sources. */
 export interface SymbolMemory {
   pegBroken: boolean;
   trouble: { code: string; sinceMs: number } | undefined;
@@ -60,7 +60,7 @@ export interface SymbolMemory {
 }
 
 export interface SymbolPrice {
-  /** What the same symbol of the market that replaces this one must know. */
+  /** Returns what the same symbol of the replacing market must know. */
   memory(): SymbolMemory;
   /** A peg that broke stays broken, and a trouble began when it began. */
   resume(before: SymbolMemory): void;
@@ -358,7 +358,10 @@ function pegged(
   };
 }
 
-/** When age alone next changes the result: a source becomes stale or is no longer in the future. */
+/**
+ * Returns the time at which age alone next changes the result: a source becomes stale or is no longer in the
+ * future.
+ */
 function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: number): number {
   let next = ALWAYS;
   for (const { atMs, maxAgeMs = commonAgeMs } of seen) {

@@ -42,7 +42,7 @@ const BUCKET_PARTS = [
   'drift',
 ] as const;
 
-/** For charts, never to calculate with. */
+/** Converts an amount for charts; the result is never calculated with. */
 const floatOf = (amount: bigint, decimals: number): number =>
   Number.parseFloat(formatUnits(amount, decimals));
 

@@ -48,14 +48,17 @@ export type LpNodeDeps = LpNodeParts &
 
 export interface ShadowDeps {
   store: ShadowStore;
-  /** How many requests its report covers at most. */
+  /** The report covers at most this many requests. */
   keep: number;
 }
 
 interface LpNodeParts {
   /** One per configured chain, already started by the caller. */
   chains: readonly ChainPort[];
-  /** For cross-chain fills, by chain id, with the operator's key. The node starts and stops them. */
+  /**
+   * The transactors for cross-chain fills, by chain id, with the operator's key. The node starts and stops
+   * them.
+   */
   transactors: ReadonlyMap<number, Transactor>;
   /** One per venue. The node starts and stops them. */
   links: readonly Link[];
@@ -87,7 +90,7 @@ interface LpNodeParts {
   plugin?: PricingPlugin | undefined;
 }
 
-/** What a configuration names and its caller makes: for a reload. */
+/** The objects that a reloaded configuration names and its caller makes. */
 export interface ReloadedSources {
   /** A feed that is running already, the same object, keeps its connection and its prices. */
   feeds: readonly Feed[];
@@ -109,7 +112,7 @@ export interface LpStatus {
   /** Nothing is signed: `active` means that it prices requests, and venues see it as standby. */
   shadow: boolean;
   reasons: readonly StandbyReason[];
-  /** Whether each pair can be quoted now. */
+  /** Says for each pair whether it can be quoted now. */
   pairs: readonly PairStatus[];
   liveQuotes: number;
   openAwards: number;
@@ -135,7 +138,7 @@ export type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { r
 export interface TransferReservations {
   /** False, and nothing changes, when that much is not free, or the LP does not follow the place. */
   take(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): boolean;
-  /** As `take`, for a transfer that began before, also before `start`: cannot be refused. */
+  /** Reserves for a transfer that began before, even before `start`. Unlike `take`, it cannot be refused. */
   restore(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): void;
   /** The money left the ledger in block `leftIn`; undefined: it stays there. */
   release(id: string, place: Pick<Money, 'chainId' | 'token'>, leftIn: bigint | undefined): void;
@@ -146,12 +149,12 @@ export interface LpNode {
   start(): Promise<void>;
   stop(): Promise<void>;
   status(): LpStatus;
-  /** With several replicas, as of the last answer of the shared inventory. */
+  /** With several replicas, returns the last answer of the shared inventory. */
   inventory(): SharedBucket[];
   positions(): Position[];
   receivables(): Receivable[];
   rebalancing(): readonly Advice[];
-  /** What transfers between chains keep back from quotes, by transfer. */
+  /** The amounts that transfers between chains keep back from quotes, by transfer. */
   readonly reservations: TransferReservations;
   /** `signals`: the bounds of the operator's own signals, and how many are in force. */
   limits(): { limits: LimitUse[]; signals: (LpConfig['signals'] & { active: number }) | null };
@@ -185,6 +188,6 @@ export interface LpNode {
    * Waits for the first prices of new feeds. Without `sources`, feeds and plug-in stay. One at a time.
    */
   reload(next: LpConfig, sources?: ReloadedSources): Promise<Reloaded>;
-  /** What `reload` would do, with the requests of the last hour priced again. Changes nothing. */
+  /** Tells what `reload` would do, and prices the requests of the last hour again. Changes nothing. */
   preview(next: LpConfig, sources?: ReloadedSources): Promise<Preview>;
 }

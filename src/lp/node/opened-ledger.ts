@@ -17,10 +17,10 @@ export interface OpenedLedger extends Restored {
   inTransit: InTransit;
   generation: string | undefined;
   pastAwards: readonly LpAward[];
-  /** By chain: earlier keys of this LP that the account's owner has not revoked yet. */
+  /** The earlier keys of this LP that the account's owner has not revoked yet, by chain. */
   formerOperators: ReadonlyMap<number, ReadonlySet<Address>>;
   signals: readonly LpSignal[];
-  /** Of pairs and chains. */
+  /** The pauses of pairs and chains. */
   pauses: Readonly<Record<string, string>>;
   /** Other processes traded the account on another database. They may have live quotes. */
   learned: boolean;

@@ -18,7 +18,7 @@ import type { ReloadedSources } from './interface.ts';
 import type { NextSources } from '../market/price-sources.ts';
 import type { LpParts } from './wiring.ts';
 
-/** What a transfer that began in an earlier process keeps back from quotes. */
+/** The amount that a transfer begun in an earlier process keeps back from quotes. */
 export interface ReservedBefore extends Money {
   id: string;
 }

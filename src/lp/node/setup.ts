@@ -1,4 +1,4 @@
-/** What follows from an LP's configuration before it runs, and checks that the chains match it. */
+/** Derives an LP's settings from its configuration before it runs, and checks that the chains match it. */
 
 import { max, parseUnits } from '../../domain/amount.ts';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';

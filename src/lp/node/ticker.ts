@@ -58,7 +58,9 @@ export function createTicker(parts: LpParts) {
     }
   }
 
-  /** What this process did not see leave or arrive is no gain and no loss. */
+  /**
+   * Reports transfers that left or arrived unseen by this process, so that they count as no gain and no loss.
+   */
   async function lookAtTransfers(): Promise<void> {
     for (const money of await parts.opened.inTransit.look(parts.finalBlock)) risk.listener.moved(money);
   }

@@ -82,7 +82,10 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     const price = bucket && usd(bucket.asset);
     return price && Number((amount * price.num) / (price.den * 10n ** BigInt(bucket.decimals)));
   }
-  /** As the quote was worth when it was signed: a price that has gone since must not delay its fill. */
+  /**
+   * Values the award as its quote was worth when it was signed: a price that has gone since must not delay
+   * the fill.
+   */
   function awardUsd({ orderId, slice }: OpenAward): number | undefined {
     const notional = ledger.quote(orderId)?.request.notional ?? 0n;
     return notional > 0n ? Number(notional) / 1e6 : worthUsd(slice.pays);
@@ -105,7 +108,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     standby.update();
     for (const session of sessions) session.sendStatus();
   }
-  /** Only the leading replica acts on awards; the others store what they received. */
+  /** Runs the awards on the leading replica; the others only store what they received. */
   async function advance(): Promise<void> {
     if (leases.lost || lead.over) return;
     if (lead.mine()) await awardRunner.run();

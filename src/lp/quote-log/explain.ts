@@ -19,7 +19,7 @@ export interface DeclineRecord {
   route: Route | undefined;
   decline: Decline;
   atMs: number;
-  /** Of the price, when the request came so far. */
+  /** The inputs of the price, when the request came so far. */
   inputs?: PriceInputs | undefined;
 }
 

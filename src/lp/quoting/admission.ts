@@ -28,7 +28,7 @@ export interface Admitted {
 }
 
 export interface Admission {
-  /** Whether the venue's terms of the order match our own chain configuration. */
+  /** Returns whether the venue's terms of the order match our own chain configuration. */
   isValid(rfq: Rfq, route: Route): boolean;
   /** The tenors and the inputs of the price, or the first reason against quoting. Rejects only on a bug. */
   admit(rfq: VenueRfq, route: Route): Promise<Admitted | Decline>;
@@ -39,9 +39,9 @@ export interface AdmissionDeps {
   leases: Leases;
   guard: Guard;
   clock: Clock;
-  /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
+  /** Returns why nothing may be signed on this route now; undefined when quoting is allowed. */
   standby: { refusal(route: Route): Decline | undefined };
-  /** How long a proof takes now. */
+  /** Tells how long a proof takes now. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface HeldQuote {
   record: QuoteRecord;
 }
 
-/** Why no tenor could be held. */
+/** Says why no tenor could be held. */
 export interface HoldRefusal {
   decline: Decline;
   /** The most that other replicas leave, in base units of the output. */
@@ -42,12 +42,15 @@ export interface HoldDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  /** What a jump of the mid would cost us on this quote: the ledger keeps the sum within its budget. */
+  /**
+   * Returns what a jump of the mid would cost us on this quote. The ledger keeps the sum of these losses
+   * within its budget.
+   */
   risk: { gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint };
   /** Limits of every quote, whatever pricing says. */
   fatFinger: LpRisk['fatFinger'];
   venues?: Pick<VenueBudgets, 'refusal' | 'held'> | undefined;
-  /** With several replicas: every hold is also made in the shared inventory before it is signed. */
+  /** With several replicas, every hold is also made in the shared inventory before it is signed. */
   sharing?: Pick<Sharing, 'hold' | 'unsigned'> | undefined;
 }
 

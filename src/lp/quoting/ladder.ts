@@ -1,6 +1,6 @@
 /**
- * When the whole request is too large for us: a ladder of the parts that we could fill, remembered for as
- * long as the venue may ask for a slice. It is not firm; a slice is checked against the inputs that priced
+ * Offers a ladder of partial amounts when the whole request is too large for us, and remembers it for as long
+ * as the venue may ask for a slice. The ladder is not firm: a slice is checked against the inputs that priced
  * it.
  */
 
@@ -23,7 +23,7 @@ export interface PartialOffer {
 
 export type Ladders = ReturnType<typeof createLadders>;
 
-/** Per cent of the largest amount that we could take. */
+/** The steps of the ladder, in per cent of the largest amount that we could take. */
 const SHARES = [10, 25, 50, 75, 100] as const;
 
 export function createLadders(

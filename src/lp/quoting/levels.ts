@@ -32,7 +32,7 @@ export interface LevelsDeps {
   log: Log;
 }
 
-/** Per cent of the largest amount that we would take. */
+/** The steps of the ladder, in per cent of the largest amount that we would take. */
 const SHARES = [2, 10, 25, 50, 100] as const;
 /** An unchanged ladder is sent again after this many rounds, because venues drop old ones. */
 const REPEAT_ROUNDS = 4;

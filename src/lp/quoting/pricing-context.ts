@@ -43,8 +43,8 @@ export interface PricingContextDeps {
   chains: ReadonlyMap<number, ChainState>;
   lastReadTime(chainId: number): UnixSeconds;
   /**
-   * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
-   * configured.
+   * The amount of each asset that we owned when the process started, in 1e-18 of a whole token. It is the
+   * target where none is configured.
    */
   startedWith: ReadonlyMap<string, bigint>;
   takers: Pick<Takers, 'adverse'>;

@@ -14,7 +14,7 @@ import { createSliceHandler } from './slice.ts';
 
 export type QuotingSnapshot = ReturnType<typeof createQuotingSnapshot>;
 
-/** What prices come from besides the configuration. */
+/** The sources of prices besides the configuration. */
 export type PricingSources = Pick<PricingContextDeps, 'market' | 'plugin'>;
 
 export type QuotingSnapshotDeps = Omit<PricingContextDeps, keyof PricingSources> &

@@ -13,7 +13,7 @@ import { declined, type DeclineDeps } from './decline.ts';
 import type { HeldQuote } from './hold-quotes.ts';
 
 export interface SigningDeps extends DeclineDeps {
-  /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
+  /** Returns why nothing may be signed on this route now; undefined when quoting is allowed. */
   standby: { refusal(route: Route): Decline | undefined };
 }
 

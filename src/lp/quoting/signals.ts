@@ -30,7 +30,7 @@ export function createSignals(
 ) {
   let bounds = initial;
   let inForce: readonly LpSignal[] = [];
-  /** By pair: each quote reads it, so it is made again on each change. */
+  /** The signals in force by pair. Each quote reads this map, so every change makes it again. */
   let byPair: ReadonlyMap<string, Sides> = new Map();
   /** Given here and not stored yet. */
   const unwritten: Write[] = [];
@@ -55,7 +55,7 @@ export function createSignals(
     unwritten.push(write);
   }
 
-  /** Of signals that come from the store: those that are over or beyond today's bounds end for good. */
+  /** Takes in signals from the store. Signals that have expired or are beyond today's bounds end for good. */
   function adopt(signals: readonly LpSignal[]): void {
     const nowMs = clock.nowMs();
     const ended = signals.filter(
@@ -128,7 +128,7 @@ export function createSignals(
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas: applies what another one stored. Rejects when the store does. */
+    /** With several replicas, applies the signals that another one stored. Rejects when the store does. */
     async follow(store: SignalStore) {
       if (unwritten.length > 0) return;
       const before = changes;

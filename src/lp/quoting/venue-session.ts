@@ -43,10 +43,10 @@ export interface VenueSessionDeps {
   advanceAwards(): void;
   welcomed(minBond: readonly BondDemand[]): void;
   replica?: string | undefined;
-  /** In shadow mode: a request was traded at another solver's quote. */
+  /** In shadow mode, takes in that a request was traded at another solver's quote. */
   outcome(told: LinkMessage<'outcome'>): void;
   tradedElsewhere(quoteIds: readonly Bytes32[]): void;
-  /** Whether other venues are served too. */
+  /** true when other venues are served too. */
   shares?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface VenueSessionDeps {
  * late. A key service has the same share of it to sign.
  */
 const IN_TIME = 0.8;
-/** Of each connection. */
+/** Each connection logs at most this many warnings. */
 const MAX_WARNINGS = 20;
 const MAX_WARNING_CHARS = 200;
 /** Frames that ask for no quote, an award counting as one frame. A venue beyond it is disconnected. */
@@ -323,7 +323,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     }
   }
 
-  /** At most one a second, whatever the venue sends. */
+  /** Logs at most one rejection a second, whatever the venue sends. */
   function warnOfRejection({ code, message, field }: LinkMessage<'rejected', FromVenue>): void {
     if (clock.monotonicMs() - rejectionMs < 1_000) return;
     rejectionMs = clock.monotonicMs();

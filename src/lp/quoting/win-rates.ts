@@ -107,7 +107,7 @@ export function createWinRates(
   const segments = new Map<string, Segment>(
     Object.entries(readStored(stored, log)).map(([key, learned]) => [key, { key, learned }]),
   );
-  /** By nonce group, the oldest first. */
+  /** The requests whose outcome is not known yet, by nonce group, oldest first. */
   const pending = new Map<string, PendingRequest>();
   /** Takers and segments whose losses do not count now, by the time of the loss in ms, the oldest first. */
   const losers = new Map<string, number>();

@@ -16,7 +16,7 @@ export const ALONE: Lead = {
   tick: () => Promise.resolve(),
 };
 
-/** Of a shadow LP: there is nothing to fill, claim or book, so nobody has to lead. */
+/** A shadow LP has no leader, because it has nothing to fill, claim or book. */
 export const LOOKING_ON: Lead = { ...ALONE, mine: () => false };
 
 /** Renewals per lease. */

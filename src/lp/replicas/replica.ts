@@ -63,7 +63,7 @@ export function createReplica(
     await accounts.rest();
   }
 
-  /** How the order ended at the block that this replica has read; undefined while it is open. */
+  /** Returns how the order ended at the block that this replica has read; undefined while it is open. */
   async function endOf({ orderId, order }: LpAward): Promise<AwardStage | undefined> {
     const origin = followers.get(Number(order.originChainId));
     for (;;) {

@@ -20,7 +20,10 @@ import type { Follower } from '../chain/follow.ts';
 export type Sharing = ReturnType<typeof createSharing>;
 
 export interface SharedBucket extends BucketView {
-  /** When `held` was read; absent: it is exact, from this process. */
+  /**
+   * The time at which `held` was read, in milliseconds. When it is absent, `held` is exact and comes from
+   * this process.
+   */
   heldAtMs?: number;
 }
 

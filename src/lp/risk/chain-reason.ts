@@ -1,4 +1,4 @@
-/** Why a chain is not quoted: it is late or unhealthy; and the gas that the operator needs there. */
+/** Finds why a chain is not quoted: it is late or unhealthy, or its operator lacks gas. */
 
 import { formatTokens, parseUnits } from '../../domain/amount.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -10,7 +10,10 @@ import type { StandbyReason } from './standby-reason.ts';
 const LATE_BLOCKS = 3;
 const MIN_MAX_HEAD_AGE_MS = 5_000;
 
-/** Why nothing is quoted on this chain. `readUpTo`: the time of its last block that the ledger has read. */
+/**
+ * Returns why nothing is quoted on this chain. `readUpTo`: the time of its last block that the ledger has
+ * read.
+ */
 export function chainReason(
   chainId: number,
   state: ChainState | undefined,

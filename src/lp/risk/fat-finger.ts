@@ -17,7 +17,7 @@ export interface Deal {
   outputUsd: Rational;
   spreadBps: number;
   minSpreadBps: number;
-  /** Of the pair: nothing larger is signed. */
+  /** The pair's largest trade in USD; nothing larger is signed. */
   maxUsd: number;
 }
 

@@ -6,7 +6,7 @@
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
-/** What engaged it. The file still exists after a restart; the other sources are stored. */
+/** Names the source that engaged it. The file still exists after a restart; the other sources are stored. */
 export type KilledBy = 'operator' | 'file' | 'signal' | 'drawdown';
 
 export type KillSwitch = ReturnType<typeof createKillSwitch>;
@@ -87,7 +87,7 @@ export function createKillSwitch(
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas: applies what another one stored. Rejects when the store does. */
+    /** With several replicas, applies what another one stored. Rejects when the store does. */
     async follow(store: Pick<LpStore, 'killReasons'>) {
       if (unwritten.length > 0) return;
       const before = commands;

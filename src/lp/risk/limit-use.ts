@@ -1,4 +1,4 @@
-/** How full every limit on live quotes is, for an operator who sees quotes declined with `limit`. */
+/** Shows how full every limit on live quotes is, for an operator who sees quotes declined with `limit`. */
 
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Cap, Limits, Outstanding } from '../../inventory/limits.ts';

@@ -46,7 +46,7 @@ export function createNav({ ledger, market, assets }: NavDeps): {
   };
 }
 
-/** To nine decimals; the rest is cut off. */
+/** Converts base units to whole tokens with nine decimals; the rest is cut off. */
 function wholeOf(units: bigint, decimals: number): number {
   const scale = 10n ** BigInt(Math.max(0, decimals - 9));
   return Number(units / scale) / 10 ** Math.min(9, decimals);

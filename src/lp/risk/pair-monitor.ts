@@ -1,4 +1,4 @@
-/** Per pair: the volatility regime, bursts of acceptances, and whether either stops quoting. */
+/** Follows the volatility regime and bursts of acceptances of each pair, and stops quoting it on either. */
 
 import type { Decline } from '../../domain/decline.ts';
 import { regimeSample } from '../../pricing/volatility.ts';

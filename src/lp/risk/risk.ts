@@ -119,7 +119,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       );
   }
 
-  /** What the trade is worth to us at the current mid, in bps of what we pay. */
+  /** Returns the trade's value to us at the current mid, in bps of what we pay. */
   function edgeBps({ slice: { pays, earns } }: OpenAward): number {
     const usdOf = ({ chainId, token, amount }: OpenAward['slice']['pays']): number => {
       const found = deps.assetOf(chainId, token);

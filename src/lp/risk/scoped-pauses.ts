@@ -55,7 +55,7 @@ export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record
       if (ended) record({ [nameOf(scope)]: null });
       return ended;
     },
-    /** Also what another replica paused and this one has not read yet. */
+    /** Ends all pauses, including those of another replica that this one has not read yet. */
     resumeAll() {
       pauses.clear();
       record(null);
@@ -73,7 +73,7 @@ export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas: applies what another one stored, and returns whether that changed anything. */
+    /** With several replicas, applies what another one stored, and returns whether that changed anything. */
     async follow(store: Pick<LpStore, 'pauses'>): Promise<boolean> {
       if (unwritten.length > 0) return false;
       const before = commands;

@@ -37,7 +37,7 @@ export interface StandbyReason {
   control?: Control;
 }
 
-/** What the roster may show: no balance, limit, source or remark of ours. */
+/** The notes that the roster may show. They reveal no balance, limit, source or remark of ours. */
 export const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
   killed: 'stopped until its operator resumes it',
   risk: 'a risk control is active',
@@ -63,7 +63,7 @@ export const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
   paused_part: 'some pairs or chains are paused',
 };
 
-/** Whether any request for this pair could be answered now, and if not, why. */
+/** Says whether any request for this pair could be answered now, and if not, why. */
 export interface PairStatus {
   pair: string;
   quoting: boolean;

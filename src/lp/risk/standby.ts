@@ -32,7 +32,7 @@ import type { Sharing } from '../replicas/sharing.ts';
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
-/** What a pair needs before it can be quoted. A reload replaces it as a whole. */
+/** The configuration, routes and state that a pair needs to be quoted. A reload replaces them as a whole. */
 interface Quoted {
   config: Pick<LpConfig, 'quoting' | 'risk'>;
   routes: Routes;
@@ -52,7 +52,9 @@ interface StandbyDeps {
   signer: Pick<Signer, 'issue'> | undefined;
   bonds: Pick<Bonds, 'shortOn' | 'notes'>;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
-  /** What the books have not compared with the chains since the start. */
+  /**
+   * Names what the books have not compared with the chains since the start; undefined when nothing is left.
+   */
   booksBehind(): string | undefined;
 }
 
@@ -64,11 +66,11 @@ interface StandbyStatus {
 export interface Standby {
   /** Evaluates every reason; true when the kinds of reasons have changed. */
   update(): boolean;
-  /** Why this route is not quoted now. Cheap: called for every quote. */
+  /** Returns why this route is not quoted now. Cheap: called for every quote. */
   refusal(route: Route): Decline | undefined;
-  /** With the notes for the operator. */
+  /** Returns the status with the notes for the operator. */
   status(): StandbyStatus;
-  /** For venues and takers. */
+  /** Returns the status for venues and takers. */
   publicStatus(): StandbyStatus;
   reasons(): readonly StandbyReason[];
   pairs(): readonly PairStatus[];
@@ -96,7 +98,7 @@ interface State {
   lastKinds: string;
   /** The chains of cross-chain routes, kept until a reload replaces the routes. */
   crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
-  /** On the monotonic clock: since when no pair can be quoted. */
+  /** The monotonic time since which no pair can be quoted, in milliseconds. */
   unpricedSinceMs: number | undefined;
   everPriced: boolean;
   pairs: readonly PairStatus[];
@@ -132,7 +134,7 @@ export function createStandby(deps: StandbyDeps): Standby {
   };
 }
 
-/** What nobody planned comes first: it must not hide behind a pause. */
+/** Lists unplanned reasons first, because a pause must not hide them. */
 const killReasons = ({ risk }: StandbyDeps): StandbyReason[] =>
   [...risk.kill.held]
     .map(([by, note]): StandbyReason => ({
@@ -257,7 +259,7 @@ function updatePairs(
   return { open, priceReason };
 }
 
-/** Why this route cannot be quoted at any price. */
+/** Returns why this route cannot be quoted at any price. */
 function closedReason(deps: StandbyDeps, state: State, route: Route): string | undefined {
   const refused = refusal(deps, state, route);
   if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
@@ -273,7 +275,7 @@ function closedReason(deps: StandbyDeps, state: State, route: Route): string | u
     : `${outputToken.symbol} on ${dest.slug}: the operator has spent its limit of ${formatTokens(limit.most, outputToken)} in this window`;
 }
 
-/** What is promised already does not count: it may come back within seconds. */
+/** Ignores what is promised already, because it may come back within seconds. */
 function hasInventory(deps: StandbyDeps, { dest, outputToken }: Route): boolean {
   const bucket = deps.quoting().context.ledger.bucket(dest.id, outputToken.address);
   return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;

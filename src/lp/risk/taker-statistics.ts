@@ -99,7 +99,7 @@ export function createTakerStatistics(initial: TakerRules) {
     return state.suspicion;
   }
 
-  /** As of now: the older the activity, the less it counts. */
+  /** Returns the taker's activity as of now: the older it is, the less it counts. */
   function activityOf(taker: string, nowMs: number): TakerActivity {
     return faded(stateOf(taker, nowMs).activity, nowMs, rule.freeOption);
   }

@@ -1,4 +1,6 @@
-/** What the LP last read of one chain: its port, configuration, gas prices and the operator's balance. */
+/**
+ * Holds what the LP last read of one chain: its port, configuration, gas prices and the operator's balance.
+ */
 
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { LpChainConfig } from '../config/config.ts';

@@ -53,7 +53,10 @@ export interface OwnSlice {
   originChainId: number;
   destChainId: number;
   pays: Money;
-  /** What the origin's escrow credits us when it releases the input, divided exactly as the contract does. */
+  /**
+   * The amount that the origin's escrow credits us when it releases the input, divided exactly as the
+   * contract does.
+   */
   earns: Money;
   /** Our share of the input before fees. */
   portion: bigint;

@@ -112,7 +112,10 @@ export function createAwards(
 
   const over = (slice: OwnSlice, order: StandardOrder) => deps.time(slice.originChainId) > order.fillDeadline;
 
-  /** After its deadline by the origin's clock the order cannot be opened, so a late award is harmless. */
+  /**
+   * Logs a refused award. A late award is harmless: after its deadline by the origin's clock its order cannot
+   * be opened.
+   */
   function refuse(orderId: Bytes32, state: HoldState | undefined, harmless: boolean): void {
     if (refused.has(orderId)) return;
     refused.set(orderId, true);

@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 export interface Proving extends Attestations {
   /** Seconds before `expires` that a fill needs, and a quote within the proof window. */
   neededSeconds(originChainId: number, destChainId: number): number;
-  /** Why nothing claimable on this chain is quoted; undefined when proofs work. Cheap. */
+  /** Returns why nothing claimable on this chain is quoted; undefined when proofs work. Cheap. */
   healthIssue(originChainId: number): string | undefined;
   /** Asks whether enough attesters answer, unless a recent answer is available. */
   sure(originChainId: number): Promise<boolean>;
@@ -92,7 +92,7 @@ export function createProving(
     return asked;
   }
 
-  /** For how long a proof of this duration counts, in milliseconds. */
+  /** Returns how long a proof of this duration counts, in milliseconds. */
   function countsForMs(seconds: number): number {
     if (secondsNeeded(claimSeconds, seconds) === claimSeconds) return FORGET_MS;
     return Math.min(FORGET_MS, Math.max(SLOW_AT_LEAST_MS, seconds * 1000 * SLOW_COUNTS_TIMES));

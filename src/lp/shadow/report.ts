@@ -1,15 +1,15 @@
-/** What a shadow LP would have won and earned: sums over the requests that it saw. */
+/** Sums over all requests that a shadow LP saw what it would have won and earned. */
 
 import type { ShadowRequest } from '../../ports/stores/shadow-store.ts';
 import { MARKOUT_HORIZONS, type Horizon } from '../accounting/taker-costs.ts';
 
-/** Of a set of shadow quotes, as if each had been won. Money is in millionths of USD. */
+/** Sums of a set of shadow quotes, as if each had been won. Money is in millionths of USD. */
 export interface ShadowSums {
   quotes: number;
   volumeMicros: bigint;
-  /** At the mid of each quote, after fees and gas. */
+  /** The earnings at the mid of each quote, after fees and gas. */
   earnedMicros: bigint;
-  /** What the mid did after the quotes, positive in favour of the LP; of `marked` quotes. */
+  /** The mid's move after each of the `marked` quotes, positive in favour of the LP. */
   markMicros: Record<Horizon, bigint>;
   marked: Record<Horizon, number>;
 }
@@ -19,7 +19,7 @@ export interface ShadowRow {
   pair: string | null;
   requests: number;
   declines: number;
-  /** By reason, with its control where one declined. */
+  /** The declines by reason, with its control where one declined. */
   declinesBy: Record<string, number>;
   /** Mean of the spread weighted by volume, bps; null without a quote. */
   spreadBps: number | null;
@@ -39,7 +39,7 @@ export interface ShadowRow {
 export interface ShadowReport {
   sinceMs: number;
   untilMs: number | null;
-  /** By pair, in alphabetical order. */
+  /** The rows in alphabetical order of their pairs. */
   rows: ShadowRow[];
   total: ShadowRow;
 }

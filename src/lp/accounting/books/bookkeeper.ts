@@ -1,6 +1,6 @@
 /**
- * What the accounting of one LP process keeps in memory, and the notes that wait for its next pass. Only one
- * replica keeps the books; the others rest.
+ * Keeps in memory the state of one LP process's accounting, and the notes that wait for its next pass. Only
+ * one replica keeps the books; the other replicas do no accounting.
  */
 
 import type { Address } from '../../../domain/hex.ts';
@@ -87,17 +87,17 @@ export interface Bookkeeper {
   notes: Note[];
   /** Explanations of quotes that were accepted while another replica kept the books. */
   unexplained: StoredExplanation[];
-  /** Under which this process writes; undefined while it does not keep the books. */
+  /** The epoch under which this process writes; undefined while it does not keep the books. */
   epoch: number | undefined;
   /** Memory of the store; undefined until loaded, and again after a failed write. */
   books: Books | undefined;
-  /** Whether another process has taken the books over. */
+  /** true when another process has taken the books over. */
   lost: boolean;
   resting: boolean;
   stopped: boolean;
-  /** Whether taker costs must be loaded together with the books. */
+  /** true when taker costs must be loaded together with the books. */
   stale: boolean;
-  /** Whether the marks of stored trades were scheduled. */
+  /** true when the marks of stored trades were scheduled. */
   watched: boolean;
   startedMs: number;
   takersWrittenMs: number;

@@ -14,7 +14,9 @@ import { type Bookkeeper, chainSlug } from './bookkeeper.ts';
 const NOTES_AT_ONCE = 200;
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
-/** Between two facts the change of value is known by time to this. */
+/**
+ * Positions are valued again after this time, so that changes of value between two facts are known by time.
+ */
 const REVALUE_EVERY_MS = 60_000;
 
 /** Stores the next explanations. They wait again when the store does not answer. */

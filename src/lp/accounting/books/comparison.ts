@@ -116,7 +116,7 @@ async function compareGas(
 const unreadChains = ({ books, comparison: { due } }: Bookkeeper): [number, bigint][] =>
   [...(due ?? [])].filter(([chainId, block]) => (books?.cursors.get(chainId)?.block ?? 0n) < block);
 
-/** What is not compared with the chains yet since `start`; undefined when nothing is left. */
+/** Says what the books have not read or compared since `start`; undefined when nothing is left. */
 export function behindOf(keeper: Bookkeeper): string | undefined {
   if (keeper.comparison.due === undefined || keeper.lost) return undefined;
   const [first] = unreadChains(keeper);

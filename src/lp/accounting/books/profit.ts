@@ -23,7 +23,7 @@ export interface Totals extends ProfitSums {
 export interface Profit extends ProfitWindow {
   by: ProfitKey;
   rows: ShownProfitRow[];
-  /** Over all trades of the window, whatever the limit of `rows`. */
+  /** Sums all trades of the window, whatever the limit of `rows`. */
   totals: Totals;
   transfers: TransferCosts;
   positions: PositionInWindow[];
@@ -31,7 +31,7 @@ export interface Profit extends ProfitWindow {
   timedFromMs: number | null;
 }
 
-/** What is held is null when the window ended in the past. */
+/** The quantity, price and value held now are null when the window ended in the past. */
 interface PositionInWindow {
   asset: string;
   quantity: bigint | null;
@@ -78,7 +78,7 @@ export async function profitOf(
   return { ...window, by, rows: shown, totals, transfers, positions, timedFromMs };
 }
 
-/** What the value has changed by since the position was last written. */
+/** Returns the change of the position's value since the position was last written, in millionths of USD. */
 function sinceValued(row: PositionRow | undefined, view: PositionView | undefined, sinceMs: number): bigint {
   if (row === undefined || (view?.unrealisedMicros ?? null) === null || row.unpriced !== 0n) return 0n;
   if (row.unrealisedMicros === null && sinceMs > 0) return 0n;

@@ -22,7 +22,7 @@ export interface ProfitSums {
   markout_1s: bigint;
   markout_10s: bigint;
   markout_60s: bigint;
-  /** What bridges kept, and gas of transfers between chains. */
+  /** The fees that bridges kept. `transferGas` is the gas of transfers between chains. */
   bridgeFees: bigint;
   transferGas: bigint;
 }
@@ -47,7 +47,7 @@ const SUMS = [
 export interface Books {
   journal: AccountingLedger;
   cursors: Map<number, JournalCursor>;
-  /** By `gasKey`. */
+  /** The gas cursors by `gasKey`. */
   gas: Map<string, GasCursor>;
   /** The block at which the books of a chain were opened. */
   began: Map<number, bigint>;

@@ -83,7 +83,7 @@ export function foldEndOfTransfer(
   );
 }
 
-/** Whether the departure is in the books, or will be when its chain is read. */
+/** Returns whether the departure is in the books, or will be when its chain is read. */
 function hasLeft(
   { held: { cursors, opened }, pass, moved }: Folding,
   { id }: StoredTransfer,

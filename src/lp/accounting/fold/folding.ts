@@ -1,4 +1,7 @@
-/** What one fold reads, and what it has changed so far: trades, positions and transfers of the pass. */
+/**
+ * Holds the input of one fold, and what the fold has changed so far: trades, positions and transfers of the
+ * pass.
+ */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { Money } from '../../../inventory/event.ts';
@@ -48,11 +51,11 @@ export interface Pass {
   openings: readonly OpeningBalances[];
   readings: readonly Reading[];
   notes: readonly Note[];
-  /** Those ids of the pass that the store has already. */
+  /** The ids of the pass that the store has already. */
   known: ReadonlySet<string>;
   /** Trades of the pass that memory has forgotten. */
   older: ReadonlyMap<Bytes32, TradeRecord>;
-  /** As stored, of the transfers that the facts are of. */
+  /** The stored state of each transfer that a fact of the pass names. */
   transfers: ReadonlyMap<string, BookedTransfer>;
   /** Fills from before the books were opened that are not claimed yet. */
   inFlight: readonly Exchange[];

@@ -9,7 +9,7 @@ import type { Exchange } from '../ledger.ts';
 import { usdMicrosOf } from '../pnl.ts';
 import type { FoldDeps } from './folding.ts';
 
-/** Without a price or a mid the record has no values and is marked as late. */
+/** Builds the record of a trade. Without a price or a mid it has no values and is marked as late. */
 export function tradeRecordOf(
   { reader: { infoOf, described }, routes, usd, mid }: FoldDeps,
   exchange: Exchange,

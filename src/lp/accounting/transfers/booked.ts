@@ -1,4 +1,4 @@
-/** What the books write down of a transfer: its stage, what it moved, and its cost in USD when booked. */
+/** Writes a transfer down in the books: its stage, the amounts it moved, and its cost in USD when booked. */
 
 import type { Chain } from '../../../domain/chain.ts';
 import type { BookedTransfer } from '../../../ports/stores/accounting-store.ts';
