@@ -60,7 +60,7 @@ test('after an error that allows it, each item of the failed batch runs by itsel
   expect(await outcomes([1, 2, 3, 4].map(ask))).toEqual([1, 2, 'mine', 4]);
 });
 
-/** The result of each call, or the message of its error. */
+/** Resolves to the result of each call, or to the message of its error. */
 const outcomes = async (calls: readonly Promise<number>[]) =>
   (await Promise.allSettled(calls)).map((end) =>
     end.status === 'rejected' ? (end.reason as Error).message : end.value,

@@ -8,7 +8,8 @@ interface BatchOptions<T> {
   /** Items with equal keys never share a batch; they run in the order of their calls. */
   keyOf?: (item: T) => string;
   /**
-   * Whether to run each item of a failed batch by itself after this error. By default all items fail with it.
+   * Returns true when each item of a failed batch is to run by itself after this error. By default all items
+   * fail with it.
    */
   retryAlone?: (error: unknown) => boolean;
 }

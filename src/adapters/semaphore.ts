@@ -1,4 +1,6 @@
-/** A counting semaphore limits how many callers do something at once; the others wait in their order. */
+/**
+ * A counting semaphore limits how many callers do something at the same time; the others wait in their order.
+ */
 
 import type { Clock } from '../ports/clock.ts';
 

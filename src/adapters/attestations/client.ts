@@ -99,12 +99,12 @@ export function createAttestationClient(
     return committee;
   }
 
-  /** By oracle and attester. */
+  /** Holds when each attester of an oracle last answered, and its signer; keyed by oracle and attester. */
   const lastAnswers = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
 
-  /** Whether the signer counts. When not, the committee is soon read again. */
+  /** Returns true when the signer is in the committee. If it is not, the committee is soon read again. */
   function counts(committee: Committee, signer: Address | undefined): boolean {
     const member = isMember(committee, signer);
     if (!member) committee.keptMs = DOUBTED_MS;

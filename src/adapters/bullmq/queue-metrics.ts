@@ -1,6 +1,6 @@
 /**
- * What a process shows about the wake-up queue. It looks every few seconds: a scrape must not wait for a
- * Redis that does not answer.
+ * Metrics of the wake-up queue. The queue is read every few seconds: a scrape must not wait for a Redis that
+ * does not answer.
  */
 
 import type { Queue as BullQueue } from 'bullmq';
@@ -18,9 +18,9 @@ interface Look {
 }
 
 export interface QueueWatch {
-  /** This process wakes or handles this topic from now on. */
+  /** Notes that this process wakes or handles the topic from now on. */
   uses(topic: string): void;
-  /** A handler took so long, ms. */
+  /** Notes how long a handler took, ms. */
   handled(topic: string, ms: number, ok: boolean): void;
   /** A wake-up was not accepted. */
   refused(topic: string): void;

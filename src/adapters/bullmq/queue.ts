@@ -30,7 +30,7 @@ export type QueueConnection =
 interface BullOptions {
   connection: QueueConnection;
   log: Log;
-  /** Of a process that is scraped. */
+  /** Given when the process is scraped. */
   metrics?: Metrics;
   /** Other workers take the jobs of a worker silent for this long. */
   lockMs?: number;

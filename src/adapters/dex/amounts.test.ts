@@ -1,6 +1,6 @@
 /**
- * Our amounts against those of the real contracts, to the unit, over random pools, sizes, directions and tick
- * crossings.
+ * Compares our amounts with those of the real contracts, to the unit, over random pools, sizes, directions
+ * and tick crossings.
  */
 
 import fc from 'fast-check';
@@ -64,7 +64,7 @@ afterAll(() => devnet.stop());
 
 const newest = async () => BigInt(await chain.anvil.rpc<Hex>('eth_blockNumber'));
 
-/** undefined: the contract refuses. */
+/** Calls the contract; undefined: it refuses. */
 async function ask<T>(
   to: Address,
   abi: Abi,
@@ -76,7 +76,7 @@ async function ask<T>(
 }
 
 const token = (n: number) => chain.deployment.tokens[n]?.address as Address;
-/** Every magnitude as likely as any other. */
+/** Draws every magnitude with the same likelihood. */
 const amounts = (bits: number) =>
   fc.integer({ min: 0, max: bits }).chain((size) => fc.bigInt({ min: 1n, max: 1n << BigInt(size) }));
 
@@ -119,7 +119,7 @@ describe('concentrated', () => {
   interface RandomPool {
     fee: (typeof FEES)[number];
     start: number;
-    /** In spacings from the start. */
+    /** The bounds count in tick spacings from the start. */
     positions: readonly { low: number; width: number; liquidity: bigint }[];
   }
   const randomPool = (fee: RandomPool['fee']): fc.Arbitrary<RandomPool> =>

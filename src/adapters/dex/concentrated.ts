@@ -80,7 +80,7 @@ export function swapConcentrated(
     : { amountIn: other, amountOut: amount, fee: charged, crossed };
 }
 
-/** The next initialised tick in the same bitmap word, or the end of the word. */
+/** Finds the next initialised tick in the same bitmap word, or the end of the word. */
 function nextStop(
   ticks: ConcentratedPool['ticks'],
   tick: number,
@@ -145,7 +145,7 @@ function amount1(a: bigint, b: bigint, liquidity: bigint, up: boolean): bigint {
   return up ? divideUp(product, 1n << Q96) : product >> Q96;
 }
 
-/** Rounded in favour of the pool. */
+/** Computes the price after an input, rounded in favour of the pool. */
 function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroForOne: boolean): bigint {
   if (!zeroForOne) return price + (amount << Q96) / liquidity;
   if (amount === 0n) return price;
@@ -157,7 +157,7 @@ function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroF
     : divideUp(whole, whole / price + amount);
 }
 
-/** Rounded in favour of the pool. */
+/** Computes the price after an output, rounded in favour of the pool. */
 function priceAfterOutput(
   price: bigint,
   liquidity: bigint,

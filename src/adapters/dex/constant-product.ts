@@ -7,7 +7,7 @@ export interface ConstantProductPair {
 
 const MAX_RESERVE = (1n << 112n) - 1n;
 
-/** Rounded down; the pair refuses 0n. undefined when a reserve would overflow. */
+/** Computes the output, rounded down; the pair refuses 0n. undefined when a reserve would overflow. */
 export function pairOutput(
   pair: ConstantProductPair,
   zeroForOne: boolean,

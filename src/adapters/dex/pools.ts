@@ -21,7 +21,10 @@ export interface ListedPool {
   fee: number | null;
 }
 
-/** At one block. undefined beyond the liquidity or allowed move; `amountOut` 0n: the amount is too small. */
+/**
+ * A pool at one block. The amounts are undefined beyond the liquidity or allowed move; `amountOut` 0n: the
+ * amount is too small.
+ */
 export interface PoolState {
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
   /** Swapping the quoted input may return one unit less. */
@@ -169,7 +172,7 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
   };
 }
 
-/** For speculative reads: a rejection is ignored unless the result is used. */
+/** Marks a speculative read: its rejection is ignored unless the result is used. */
 function spare<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => {});
   return reading;

@@ -11,7 +11,7 @@ const MAX_UINT256 = (1n << 256n) - 1n;
 /** 1.0001^(-2^k / 2) in Q128.128, rounded to nearest. */
 const POWERS: readonly bigint[] = powers(20);
 
-/** Q64.96. `tick` lies within MIN_TICK and MAX_TICK. */
+/** Computes the Q64.96 square root of the price. `tick` lies within MIN_TICK and MAX_TICK. */
 export function sqrtPriceAtTick(tick: number): bigint {
   const distance = Math.abs(tick);
   let ratio = TWO_128;

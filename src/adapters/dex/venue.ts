@@ -46,7 +46,7 @@ interface Offer {
 
 const MAX_HOPS = 3;
 const BPS = 10_000n;
-/** For `fillThrough`, measured with the real contracts, plus a margin for expensive tokens. */
+/** Gas of `fillThrough`, measured with the real contracts, plus a margin for expensive tokens. */
 const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint }>> = {
   constant_product: { base: 90_000n, hop: 135_000n, crossed: 0n },
   concentrated: { base: 110_000n, hop: 105_000n, crossed: 35_000n },

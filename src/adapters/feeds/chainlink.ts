@@ -19,7 +19,7 @@ interface ChainlinkFeedOptions {
 interface ChainlinkTools {
   clock: Clock;
   chain: ChainPort;
-  /** Of the same chain, where it has one. */
+  /** The uptime feed of the same chain's sequencer, where it has one. */
   sequencer?: Sequencer;
 }
 

@@ -1,4 +1,4 @@
-/** What differs between exchanges: address, subscription, and message format. */
+/** Declares what differs between exchanges: address, subscription, and message format. */
 
 import { compare, parseDecimal, type Rational, ten } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
@@ -9,13 +9,14 @@ export interface Format {
   address(url: string, symbols: readonly string[]): string;
   greeting(symbols: readonly string[]): readonly string[];
   /**
-   * One reader per connection, because a new connection may restart its sequence. `nowMs` gives the Unix ms
-   * at which the message arrived. Other symbols are refused and not remembered; without a list, none is.
+   * Makes a reader for one connection, because a new connection may restart its sequence. `nowMs` gives the
+   * Unix ms at which the message arrived. Other symbols are refused and not remembered; without a list, none
+   * is.
    */
   reader(nowMs: () => number, symbols?: readonly string[]): FrameReader;
 }
 
-/** Empty for heartbeats and acknowledgements. Never throws. */
+/** Reads one message; returns no events for heartbeats and acknowledgements. Never throws. */
 export type FrameReader = (text: string) => readonly FeedEvent[];
 
 export type FeedEvent =
@@ -25,8 +26,8 @@ export type FeedEvent =
   | { kind: 'resync'; detail: string };
 
 /**
- * How far an exchange's clock or a block's time may be ahead of ours. A price counts from its arrival at the
- * latest, so a stamp within this limit does not make it younger.
+ * The most that an exchange's clock or a block's time may be ahead of ours. A price counts from its arrival
+ * at the latest, so a stamp within this limit does not make it younger.
  */
 export const MAX_AHEAD_MS = 5_000;
 
@@ -41,7 +42,7 @@ export const refused = (
 
 const LONGEST_TEXT = 40;
 
-/** Whether a symbol may be remembered. */
+/** Returns a predicate that is true for symbols that may be remembered. */
 export const among = (symbols: readonly string[] | undefined): ((symbol: string) => boolean) => {
   const known = symbols && new Set(symbols);
   return (symbol) => known === undefined || known.has(symbol);
@@ -90,7 +91,7 @@ export function readBook(
 /** The market calculates in 1e-18 of a quote token; no asset costs 1e18 tokens. */
 const isInRange = ({ num, den }: Rational): boolean => num * ten(18) >= den && num < den * ten(18);
 
-/** Like `readBook` for a source that may say one price for both sides. */
+/** Reads prices like `readBook`, for a source that may say one price for both sides. */
 export function readPrices(bid: unknown, ask: unknown): ReturnType<typeof readBook> {
   const book = readBook(bid, ask, []);
   return book === 'crossed' && bid === ask
@@ -105,7 +106,7 @@ export function readPrices(bid: unknown, ask: unknown): ReturnType<typeof readBo
 export function createSequence() {
   const newest = new Map<string, { update: number; behind: number | undefined }>();
   return {
-    /** Why the update is refused; undefined when it is the newest. */
+    /** Returns the reason to refuse the update; undefined when it is the newest. */
     take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined {
       const last = newest.get(symbol);
       if (update === last?.update) return 'duplicate';
@@ -125,7 +126,7 @@ export const isFuture = (stampMs: number, nowMs: number): boolean => stampMs > n
 export function createTimeOrder(nowMs: () => number) {
   const newest = new Map<string, number>();
   return {
-    /** Why the price is refused; undefined when it is the newest. */
+    /** Returns the reason to refuse the price; undefined when it is the newest. */
     take(symbol: string, stampMs: number): 'future' | 'out_of_order' | undefined {
       const now = nowMs();
       if (isFuture(stampMs, now)) return 'future';
@@ -140,7 +141,7 @@ export function createTimeOrder(nowMs: () => number) {
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** Of "2026-09-24T03:54:18.054886Z"; undefined for anything else. */
+/** Parses a time such as "2026-09-24T03:54:18.054886Z" to microseconds; undefined for anything else. */
 export function microsOf(text: unknown): number | undefined {
   const match = typeof text === 'string' && text.length <= LONGEST_TEXT ? TIME.exec(text) : null;
   if (match === null) return undefined;

@@ -12,7 +12,7 @@ interface Exchange {
   format: Format;
   /** The public address, which a configuration may replace. */
   url: string;
-  /** What stands between base and quote in a symbol. */
+  /** The text between base and quote in a symbol. */
   separator: string;
   /** The dollar in which most assets trade there. */
   dollar: string;

@@ -142,7 +142,7 @@ export function createHttpFeed(
       again(waitMs);
     };
 
-    /** Ms until the next question, less what the last one took. */
+    /** Returns the ms until the next request, less what the last one took. */
     const pauseAfter = (answer: Answer, spentMs: number): number => {
       const waitMs = Math.max(0, everyMs - spentMs);
       if ('failed' in answer)

@@ -1,6 +1,6 @@
 /** JSON with numbers as text, so that no price passes through a float. */
 
-/** A string, terminated or not, or a number outside of one. Takes linear time. */
+/** Matches a string, terminated or not, or a number outside of one. Takes linear time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 export function parseLossless(text: string): unknown {
@@ -14,8 +14,8 @@ export function parseLossless(text: string): unknown {
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d{1,2}))?$/;
 
 /**
- * "1.5e-7" and "1.5E-007" become "0.00000015". undefined for anything but a non-negative number, and for
- * exponents of three digits.
+ * Writes a number without an exponent: "1.5e-7" and "1.5E-007" become "0.00000015". undefined for anything
+ * but a non-negative number, and for exponents of three digits.
  */
 export function decimalText(text: string): string | undefined {
   const match = NUMBER.exec(text);

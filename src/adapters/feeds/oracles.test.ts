@@ -88,7 +88,7 @@ async function send(to: Address | null, data: Hex): Promise<{ contractAddress: A
   await caughtUp();
   return receipt;
 }
-/** What is started next sees everything that happened so far. */
+/** Waits so that the next step sees everything that happened so far. */
 async function caughtUp(): Promise<void> {
   const number = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
   await until(() => expect(chain.head()?.number).toBeGreaterThanOrEqual(number));

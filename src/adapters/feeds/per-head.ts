@@ -68,7 +68,7 @@ export function contractFeed<T>(
   };
 }
 
-/** Of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals. */
+/** One round of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals. */
 export interface Round {
   id: bigint;
   answer: bigint;
@@ -92,7 +92,7 @@ export async function readRound(
   return { id, answer, startedAt: Number(startedAt), updatedAt: Number(updatedAt), answeredIn };
 }
 
-/** Of a token or an aggregator; undefined when there are none, or more than 36. */
+/** Reads the decimals of a token or an aggregator; undefined when there are none, or more than 36. */
 export async function readDecimals(
   chain: ChainPort,
   contract: Address,

@@ -17,11 +17,11 @@ const REORDERED_MS = 1_000;
 
 export const isClockStep = (beforeMs: number, atMs: number): boolean => atMs < beforeMs - REORDERED_MS;
 
-/** One line of a recording. Line breaks in JSON lie between its tokens. */
+/** Writes one line of a recording. Line breaks in JSON lie between its tokens. */
 export const recordedLine = (atMs: number, text: string): string =>
   `${BigInt(Math.round(atMs * 1_000)) * 1_000n} ${text.replace(/[\r\n]+/g, ' ')}\n`;
 
-/** In constant memory. Throws `UpstreamError` when the file cannot be read to its end. */
+/** Reads a recording in constant memory. Throws `UpstreamError` when the file cannot be read to its end. */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine> {
   const file = createReadStream(path);
   const plain = path.endsWith('.gz') ? file.pipe(createGunzip()) : file;

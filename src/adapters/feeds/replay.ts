@@ -37,7 +37,7 @@ const newSummary = (symbol: string) => ({
   staleSpells: 0,
   staleMs: 0,
   longestSilenceMs: 0,
-  /** Of the top of book's update id. */
+  /** The largest step of the top of book's update id. */
   largestStep: 0,
 });
 
@@ -214,7 +214,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   const summary = {
     lines,
     seconds: Math.round(coveredMs) / 1000,
-    /** How often the recorder's clock was set back. */
+    /** How many times the recorder's clock was set back. */
     clockSteps,
     quotes: sum(({ quotes }) => quotes),
     other,

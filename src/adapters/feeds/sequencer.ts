@@ -1,6 +1,6 @@
 /**
- * A rollup's sequencer uptime feed. Unknown and recently restarted count as down: orders may be stuck in a
- * queue that we cannot see.
+ * Reads a rollup's sequencer uptime feed. Unknown and recently restarted count as down: orders may be stuck
+ * in a queue that we cannot see.
  */
 
 import type { Address } from '../../domain/hex.ts';

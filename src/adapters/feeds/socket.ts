@@ -18,7 +18,7 @@ export interface SocketFeedOptions {
   silentMs?: number;
   quietMs?: number;
   pingMs?: number;
-  /** Every text message as it was sent, before it is read: for recordings. */
+  /** Receives every text message as it was sent, before it is read: for recordings. */
   onMessage?: (text: string) => void;
 }
 
@@ -26,11 +26,11 @@ export interface FeedTools {
   clock: Clock;
   /** Ms before attempt n (0 is the first retry). */
   backoff: (attempt: number) => number;
-  /** Shared by the feeds of a process; without it, a feed has its own. */
+  /** The feeds of a process share it; without it, a feed has its own. */
   waits?: Waits;
 }
 
-/** How long the words of a refused handshake may take. */
+/** The longest wait for the body of a refused handshake. */
 const REFUSAL_BODY_MS = 1_000;
 const LONGEST_REFUSAL = 1_000;
 const STEADY_MS = 30_000;
@@ -77,7 +77,7 @@ export function createSocketFeed(
     let lastPongMs = openedMs;
     let cancelWatch = () => {};
 
-    /** What a message or the reason of a close says. */
+    /** Reads a refusal from a message or from the reason of a close. */
     const inWords = (body: string): Refusal | undefined => readRefusal({ status: 200, body }, clock.nowMs());
 
     const end = (detail: string, refusal?: Refusal) => {

@@ -1,4 +1,7 @@
-/** Average price of a Uniswap v3 pool. It lags and large owners can move it, so it is only a reference. */
+/**
+ * Reads the average price of a Uniswap v3 pool. It lags and large owners can move it, so it is only a
+ * reference.
+ */
 
 import type { Address } from '../../domain/hex.ts';
 import { tryReadContract, v3PoolAbi } from '../evm/chain/read-contract.ts';
@@ -81,14 +84,14 @@ export function createUniswapV3TwapFeed(
   return contractFeed(chain, source, pools, one);
 }
 
-/** Whole tokens of the other side per whole base token. A float suffices to check prices. */
+/** Computes the whole tokens of the other side per whole base token. A float suffices to check prices. */
 function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFirst: boolean }): number {
   // token1 per token0 in base units is 1.0001^tick.
   const exponent = Number(tick) * Math.log10(1.0001) + power;
   return 10 ** (baseFirst ? exponent : -exponent);
 }
 
-/** Rounded towards negative infinity, as in Uniswap's library. */
+/** Divides and rounds towards negative infinity, as Uniswap's library does. */
 function floorDiv(a: bigint, b: bigint): bigint {
   return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
 }

@@ -186,7 +186,7 @@ let troubles: FeedTrouble[];
 let asked: string[];
 let prices: number;
 let answer: (response: ServerResponse) => void;
-/** What a handshake gets; undefined: a connection. */
+/** The answer to the next handshake; undefined: a connection. */
 let handshake: string | undefined;
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 /**
- * When a server of prices may be asked again. Exchanges ban whoever goes on asking after "too many requests",
- * so what an answer says counts for all feeds of that server, and for connections as for requests.
+ * Decides when a price server may be asked again. Exchanges ban clients that go on asking after "too many
+ * requests", so a refusal counts for all feeds of that server, and for connections as for requests.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -10,7 +10,7 @@ import { readRetryAfter } from '../outbound/retry-after.ts';
 /** A server's wish not to be asked for a while. */
 export interface Refusal {
   reason: FeedWaitReason;
-  /** As the server says; undefined where it says nothing. */
+  /** The wait that the server asks for; undefined where it names none. */
   forMs: number | undefined;
 }
 
@@ -18,18 +18,19 @@ export interface RefusingAnswer {
   /** 200 where words alone may refuse, such as in a message of a socket. */
   status: number;
   header?: (name: 'retry-after' | 'date') => string | null | undefined;
-  /** Its beginning is enough. */
+  /** The body; its beginning is enough. */
   body: string;
 }
 
-/** How much of an answer may hold the words that refuse. */
+/** How many bytes of an answer may hold the words that refuse. */
 export const WORDS_BYTES = 4_096;
 
 /**
- * What exchanges write when they are asked too often. Kraken: "EGeneral:Too many requests", "EAPI:Rate limit
- * exceeded", "EService: Throttled: <time>", "EGeneral:Temporary lockout", "Exceeded msg rate". Binance: "Way
- * too many requests; IP banned until <time>", "Way too much request weight used". Bybit: "Too many visits!",
- * "access too frequent". OKX: "Requests too frequent". Gate: "TOO_MANY_REQUESTS". Bitfinex: "ratelimit".
+ * Matches what exchanges write when they are asked too often. Kraken: "EGeneral:Too many requests",
+ * "EAPI:Rate limit exceeded", "EService: Throttled: <time>", "EGeneral:Temporary lockout", "Exceeded msg
+ * rate". Binance: "Way too many requests; IP banned until <time>", "Way too much request weight used". Bybit:
+ * "Too many visits!", "access too frequent". OKX: "Requests too frequent". Gate: "TOO_MANY_REQUESTS".
+ * Bitfinex: "ratelimit".
  */
 const TOO_OFTEN =
   /too[ _](?:many[ _](?:requests|visits|connections|attempts|messages)|much[ _]request|frequent)|rate[ _-]?limit|request[ _]limit|msg[ _]rate|throttl|quota[ _]exceeded|temporary[ _]lockout/i;
@@ -39,7 +40,7 @@ const UNTIL = /(?:until|throttled)\W{1,4}(\d{10}|\d{13})\b/i;
 /** "Retry in 300 seconds". */
 const RETRY_IN = /(?:retry|try again|wait)\D{1,20}(\d{1,6}) ?(?:s|sec|secs|second|seconds)\b/i;
 
-/** undefined: the answer does not ask to wait. */
+/** Reads a refusal from an answer; undefined: the answer does not ask to wait. */
 export function readRefusal(
   { status, header = () => undefined, body }: RefusingAnswer,
   nowMs: number,
@@ -62,25 +63,25 @@ function saidInWords(words: string, nowMs: number): number | undefined {
 }
 
 export interface WaitOptions {
-  /** Where the server says no time: this, then twice as much each time. */
+  /** The first wait where the server names none; each later one is twice as long. */
   firstMs?: number;
   longestMs?: number;
 }
 
-/** Without a refusal for so long, the next wait is the first one again. */
+/** After this long without a refusal, the next wait is `firstMs` again. */
 const STEADY_MS = 60_000;
 /** Binance's longest ban. Whatever a server says, it is asked again after this. */
 const LONGEST_SAID_MS = 3 * 86_400_000;
 
 export type Waits = ReturnType<typeof createWaits>;
 
-/** One for all feeds of a process, so that a feed that is made anew still waits. */
+/** Makes the waits that all feeds of a process share, so that a feed that is made anew still waits. */
 export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000 }: WaitOptions = {}) {
   const hosts = new Map<string, Refusal & { untilMs: number; count: number }>();
   const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
   return {
-    /** What the server at this URL asked for; undefined when it may be asked. */
+    /** Returns the wait that the server at this URL asked for; undefined when it may be asked. */
     left(url: string): { reason: FeedWaitReason; ms: number } | undefined {
       const known = hosts.get(hostOf(url));
       const ms = known === undefined ? 0 : known.untilMs - clock.monotonicMs();
@@ -106,8 +107,8 @@ export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000
 }
 
 /**
- * The first bytes of a body, as text. `isWhole`: the body has no more. The connection of a longer one is left
- * to the caller.
+ * Reads the first bytes of a body, as text. `isWhole`: the body has no more. The connection of a longer one
+ * is left to the caller.
  */
 export async function readStart(
   body: AsyncIterable<Uint8Array> | null,
@@ -126,9 +127,9 @@ export async function readStart(
 const LONGEST_QUOTATION = 120;
 
 /**
- * What an answer says, for the log: the texts of a JSON document or of a page, without tags, addresses and
- * what may be a key. An outside server writes the body, so the patterns read a part of limited length, each
- * in linear time.
+ * Extracts what an answer says, for the log: the texts of a JSON document or of a page, without tags,
+ * addresses and what may be a key. An outside server writes the body, so the patterns read a part of limited
+ * length, each in linear time.
  */
 export function quotation(body: string): string {
   let text: string;
@@ -148,7 +149,7 @@ export function quotation(body: string): string {
     .slice(0, LONGEST_QUOTATION);
 }
 
-/** Also without styles and scripts, whether they end or not. */
+/** Removes tags, and styles and scripts too, whether they end or not. */
 function withoutTags(text: string): string {
   // Even items are texts; the item before each is "" for a tag that opens and "/" for one that closes.
   return text

@@ -1,4 +1,4 @@
-/** One client is one address, whatever its spelling, port or place in its network. */
+/** Tests that a client is one address, whatever its spelling, port or place in its network. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Which client an address stands for. Every limit by address counts by it, for requests and sockets alike:
- * otherwise another port, spelling or address of the same network would be a client of its own.
+ * Maps an address to the client it stands for. Every limit by address counts by it, for requests and sockets
+ * alike: otherwise another port, spelling or address of the same network would be a client of its own.
  */
 
 import ipaddr from 'ipaddr.js';
@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 /** Providers give a customer a network of this size or larger, so its addresses are one client. */
 const IPV6_CLIENT_BITS = 64;
 
-/** An address of `X-Forwarded-For` or of a socket, without port, brackets and zone. */
+/** Reads an address of `X-Forwarded-For` or of a socket, without port, brackets and zone. */
 export function bareAddress(text: string): string {
   const trimmed = text.trim();
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1];

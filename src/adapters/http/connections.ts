@@ -4,7 +4,9 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientOf } from './client-address.ts';
 
-/** Further connections are closed at once. Addresses of proxies, which stand for many clients, are exempt. */
+/**
+ * Further connections are closed immediately. Addresses of proxies, which stand for many clients, are exempt.
+ */
 export function limitConnections(
   server: Server,
   {
@@ -69,7 +71,7 @@ export function createUnread(mostBytes: number, disconnected: () => void) {
   }
 
   return {
-    /** Before the answer is sent. */
+    /** Counts the answer's bytes as unread; called before it is sent. */
     sending(socket: Socket, response: ServerResponse, bytes: number): void {
       add(socket, bytes);
       onEnd(socket, response, () => add(socket, -bytes));

@@ -1,4 +1,4 @@
-/** What every answer of the public port carries, and which web pages may read it. */
+/** Sets the headers of every answer of the public port, and decides which web pages may read it. */
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -32,13 +32,16 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
   return typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID();
 }
 
-/** What each line logged for a request names: its id, and the caller's trace if its header is valid. */
+/**
+ * Returns the ids that each log line of a request names: its own, and the caller's trace if its header is
+ * valid.
+ */
 export function requestIds(requestId: string, { traceparent }: IncomingHttpHeaders): RequestIds {
   const [, traceId] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return traceId === undefined ? { requestId } : { requestId, traceId };
 }
 
-/** Of every answer. Public documents replace `Cache-Control`. */
+/** Builds the headers of every answer. Public documents replace `Cache-Control`. */
 export const edgeHeaders = (requestId: string): Record<string, string> => ({
   [REQUEST_ID]: requestId,
   'API-Version': API_VERSION,

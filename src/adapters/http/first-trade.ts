@@ -1,4 +1,4 @@
-/** What a newcomer with only the API page needs for a first trade; it stands at the top of that page. */
+/** Tells a newcomer with only the API page how to make a first trade; it stands at the top of that page. */
 
 /** Markdown. */
 export const FIRST_TRADE = `## First trade

@@ -77,7 +77,7 @@ const MEANING: Record<Exclude<ErrorCode, 'body_too_large'>, string> = {
     'to come back.',
 };
 
-/** Also what the server answers. */
+/** Words the error of a body over the limit; the server answers with it too. */
 export const bodyTooLarge = (limitBytes: number): string => `The body exceeds ${limitBytes / 1024} KB.`;
 
 const ALWAYS: readonly ErrorCode[] = ['unauthorized', 'wrong_key_kind', 'rate_limited', 'unavailable'];
@@ -104,7 +104,7 @@ const HEADERS = {
 const ALL = ['X-Request-Id', 'API-Version'] as const;
 const RATE = ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 
-/** What each kind of key is for. All of them go in the header X-API-Key. */
+/** Describes the purpose of each kind of key. All of them go in the header X-API-Key. */
 const KINDS: Record<RouteKeyKind, string> = {
   service: 'A service key of a workspace: quotes, orders, preflight, roster and pairs.',
   workspace:

@@ -40,7 +40,9 @@ interface OpsOptions {
   token?: string;
   /** Every path answers below this too, such as "/v1". */
   prefix?: string;
-  /** To the end of the headers, and of the whole request; ms. */
+  /**
+   * Limits the time to the end of the headers, ms; `requestTimeoutMs` limits that to the end of the request.
+   */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
   /** A client that takes nothing for so long is disconnected; ms. */

@@ -11,13 +11,16 @@ export const CONSOLE_ROOT = '/console';
 /** Stands in the built page where each answer puts its own number. */
 const NONCE = '__CSP_NONCE__';
 
-/** Of the style that Radix's tables bring to hide the browser's own scroll bar. */
+/** The hash of the style that Radix's tables bring to hide the browser's own scroll bar. */
 const TABLE_STYLE = "'sha256-vGQdhYJbTuF+M8iCn1IZCHpdkiICocWHDq4qnQF4Rjw='";
 
 export interface PagePolicy {
   /** Origins that the page may ask beside its own. */
   connect?: readonly string[];
-  /** Whether it may compile WebAssembly: the client hashes with it. No text becomes a script either way. */
+  /**
+   * True when the page may compile WebAssembly: the client hashes with it. No text becomes a script either
+   * way.
+   */
   wasm?: boolean;
 }
 
@@ -74,5 +77,5 @@ export async function servePages(
   app.get(`${CONSOLE_ROOT}/*`, hidden, show);
 }
 
-/** Of answers that are no page. */
+/** The headers of answers that are not pages. */
 export const plainHeaders = headers(randomBytes(16).toString('base64'), {});

@@ -1,4 +1,4 @@
-/** Every answer carries what helmet would have put there itself. */
+/** Tests that every answer carries what helmet would have put there itself. */
 
 import helmet from '@fastify/helmet';
 import Fastify from 'fastify';

@@ -56,12 +56,14 @@ export interface HttpOptions {
   maxSocketsPerAddress?: number;
   /** Sockets and others. */
   maxConnectionsPerAddress?: number;
-  /** To the end of the headers, and of the whole request; ms. */
+  /**
+   * Limits the time to the end of the headers, ms; `requestTimeoutMs` limits that to the end of the request.
+   */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
   /** A client that takes nothing for so long is disconnected; ms. */
   stalledMs?: number;
-  /** For a whole download, which holds a slot; ms. */
+  /** Limits a whole download, which holds a slot; ms. */
   downloadTimeoutMs?: number;
   /** Beside loopback names; any Host when left out. */
   hostNames?: readonly string[];
@@ -78,14 +80,14 @@ export interface ConsolePages extends PagePolicy {
   /** The built pages: `page` and `assets/`. */
   folder: string;
   page: string;
-  /** What a page needs before anybody has given it a key; anyone can read it. */
+  /** The data that a page needs before anybody has given it a key; anyone can read it. */
   setup: object;
 }
 
 /** An idle connection closes after this; proxies must close theirs earlier. */
 export const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 4_000;
-/** Of all answers that no client has taken yet. */
+/** Limits the bytes of all answers that no client has read yet. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 declare module 'fastify' {
@@ -98,7 +100,7 @@ interface RequestState {
   caller?: Authenticated<ApiCaller>;
   startedMs: number;
   release?: Release;
-  /** Whether the handler runs: then it releases the slot, even if the connection has closed. */
+  /** True while the handler runs: then it releases the slot, even if the connection has closed. */
   handling: boolean;
   closed: boolean;
 }
@@ -472,7 +474,10 @@ function download(
   return reply.send(body);
 }
 
-/** Before a slot is taken, and stricter than Fastify's own check of the type, which cannot be turned off. */
+/**
+ * Checks the media type before a slot is taken. It is stricter than Fastify's own check, which cannot be
+ * turned off.
+ */
 function mediaError(
   request: FastifyRequest,
   { method, body }: Pick<Route, 'method' | 'body'>,

@@ -1,4 +1,4 @@
-/** What a vault, a peg-stability module or a native wrapper gives at one block, as its own views say. */
+/** Reads what a vault, a peg-stability module or a native wrapper gives at one block, from its own views. */
 
 import { parseAbi } from 'viem';
 import { max, min } from '../../domain/amount.ts';
@@ -27,20 +27,20 @@ interface Query {
   block: bigint;
 }
 
-/** One direction at one block, fees of the order apart; base units. */
+/** Converts in one direction at one block, before the order's fees; base units. */
 export interface Conversion {
   /** Rounded down, as the contract does. undefined: the contract refuses this amount. */
   give(amountIn: bigint): Promise<bigint | undefined>;
   /** The smallest known input that gives at least this much. undefined: the contract refuses. */
   take(amountOut: bigint): Promise<bigint | undefined>;
-  /** What `amountIn` pays to the issuer. null: not told apart from the rate. */
+  /** Computes what `amountIn` pays to the issuer. null: not told apart from the rate. */
   fee(amountIn: bigint): Promise<VenueFee | null>;
-  /** What the contract takes or gives at most. Absent: no limit is known. */
+  /** The most that the contract takes; `mostOut` is the most that it gives. Absent: no limit is known. */
   mostIn?: bigint;
   mostOut?: bigint;
 }
 
-/** undefined: there is no such contract at this block. */
+/** Reads a conversion by kind; undefined: there is no such contract at this block. */
 export const CONVERSIONS: Readonly<
   Record<IssuerKind, (query: Query) => Promise<Conversion | Closed | undefined>>
 > = { vault: readVault, peg: readPeg, wrap: readWrap };

@@ -11,7 +11,7 @@ const SECRET_MODE = 0o600;
 const OTHERS_MAY_USE = 0o077;
 const OTHERS_MAY_WRITE = 0o022;
 
-/** Never overwrites: a lost key is lost money. */
+/** Writes a new file and never overwrites one: a lost key is lost money. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
   await requireTrustedPath(path);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

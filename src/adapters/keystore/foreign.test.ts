@@ -37,7 +37,7 @@ function encrypt(kdf: 'scrypt' | 'pbkdf2', password: string | Buffer, key: Hex =
 
 const ID = '0c7a8a43-7bc6-4d46-8b0e-7a1c6bb7a0b5';
 
-/** As geth, clef, cast and brownie name and order the fields. */
+/** Builds a file with the fields that geth, clef, cast and brownie use, in their order. */
 function file(kdf: 'scrypt' | 'pbkdf2', password: string | Buffer, key: Hex = KEY) {
   const { kdfparams, iv, ciphertext, mac } = encrypt(kdf, password, key);
   return { cipher: 'aes-128-ctr', ciphertext, cipherparams: { iv }, kdf, kdfparams, mac };

@@ -1,4 +1,4 @@
-/** What is wrong with a secret file, a keystore or its password. */
+/** The error that tells what is wrong with a secret file, a keystore or its password. */
 
 import { RequestError } from '../../domain/errors.ts';
 

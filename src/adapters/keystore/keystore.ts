@@ -110,8 +110,8 @@ export async function encryptKey(
 }
 
 /**
- * `password` as a person types it, or the text of a password file: see `passwordsOf`. Throws `KeystoreError`,
- * without saying whether the file or the password is wrong.
+ * Decrypts a key. `password` is as a person types it, or the text of a password file: see `passwordsOf`.
+ * Throws `KeystoreError`, without saying whether the file or the password is wrong.
  */
 export async function decryptKey(text: string, password: string): Promise<Hex> {
   const keystore = parse(text);
@@ -128,7 +128,7 @@ export async function decryptKey(text: string, password: string): Promise<Hex> {
 }
 
 /**
- * What the text of a password may mean, likeliest first. geth and clef take a file's line as it is, cast
+ * Lists the passwords that a text may mean, likeliest first. geth and clef take a file's line as it is, cast
  * removes white space at its end, ethers and this software normalise it (NFKC), the others do not.
  */
 function passwordsOf(text: string): string[] {
@@ -137,7 +137,7 @@ function passwordsOf(text: string): string[] {
   return [...new Set(spellings.flatMap((spelling) => [spelling.normalize('NFKC'), spelling]))];
 }
 
-/** undefined: another password. */
+/** Decrypts with one password; undefined: it is another one. */
 async function open(crypto: Encrypted, password: string): Promise<Hex | undefined> {
   const derived = await derive(password, crypto);
   if (!timingSafeEqual(macOf(derived, crypto.ciphertext), crypto.mac)) return undefined;
@@ -195,7 +195,7 @@ function oddityOf(json: unknown, error: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0] ?? 'it cannot be read';
 }
 
-/** Of the union branch that fits best. */
+/** Returns the issues of the union branch that fits best. */
 function innermost(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const [best = []] = [...issue.errors].sort((a, b) => a.length - b.length);
@@ -210,7 +210,7 @@ type KeyDerivation =
   | { kdf: 'scrypt'; kdfparams: { n: number; r: number; p: number; salt: Buffer } }
   | { kdf: 'pbkdf2'; kdfparams: { c: number; salt: Buffer } };
 
-/** In a thread of its own, except where only hash-wasm takes the parameters. */
+/** Derives the key in a thread of its own, except where only hash-wasm takes the parameters. */
 async function derive(password: string, { kdf, kdfparams }: KeyDerivation): Promise<Buffer> {
   if (kdf === 'pbkdf2') return promisify(pbkdf2)(password, kdfparams.salt, kdfparams.c, 32, 'sha256');
   const { n: N, r, p, salt } = kdfparams;

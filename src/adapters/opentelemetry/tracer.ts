@@ -15,9 +15,9 @@ import type { Log } from '../../ports/log.ts';
 import type { Span, SpanIds, Tracer } from '../../ports/tracer.ts';
 
 export interface TracerOptions {
-  /** Such as `http://127.0.0.1:4318/v1/traces`. */
+  /** The collector's URL, such as `http://127.0.0.1:4318/v1/traces`. */
   url: string;
-  /** Of all traces, 0 to 1. The trace id decides, so each process keeps the same ones. */
+  /** The share of traces that are kept, 0 to 1. The trace id decides, so each process keeps the same ones. */
   sampleRatio: number;
   /** `service.name`, such as `firmquote-venue`. */
   service: string;

@@ -35,14 +35,14 @@ interface OutboundRequest {
   body?: string;
   timeoutMs: number;
   maxBytes: number;
-  /** What is longer than `maxBytes` fails, or is not read. */
+  /** What happens to an answer longer than `maxBytes`: `fail` rejects, `cut` leaves the rest unread. */
   longer?: 'fail' | 'cut';
 }
 
 export interface OutboundAnswer {
   status: number;
   body: string;
-  /** Of headers that come once. */
+  /** Returns a header that comes once. */
   header(name: string): string | undefined;
 }
 

@@ -1,8 +1,8 @@
 /** The `Retry-After` header of an answer, as servers and the proxies before them write it. */
 
 /**
- * Ms from now, of seconds or of a date (RFC 9110, section 10.2.3); undefined for anything else and for a time
- * that is over. A date counts from the server's own `Date`, because the two clocks may differ.
+ * Returns the ms from now, of seconds or of a date (RFC 9110, section 10.2.3); undefined for anything else
+ * and for a time that is over. A date counts from the server's own `Date`, because the two clocks may differ.
  */
 export function readRetryAfter(
   header: string | null | undefined,

@@ -10,7 +10,7 @@ interface PosterOptions {
   timeoutMs: number;
 }
 
-/** Only the status counts; no more than this of an answer is read. */
+/** Limits how much of an answer is read: only the status counts. */
 const MOST_BYTES = 16 * 1024;
 
 export function createWebhookPoster({

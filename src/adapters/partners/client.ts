@@ -51,13 +51,13 @@ type Answer<T extends PartnerOperation> = z.output<Requests[T]['answer']>;
 export interface PartnerClient {
   /** Throws `PartnerFault`, or `PartnerRefusal` for an error of the protocol. */
   ask<T extends PartnerOperation>(type: T, fields: Fields<T>, timeoutMs: number): Promise<Answer<T>>;
-  /** As `ask`, with the answer as the partner signed it. */
+  /** Asks like `ask`, and returns the answer as the partner signed it. */
   askSigned<T extends PartnerOperation>(
     type: T,
     fields: Fields<T>,
     timeoutMs: number,
   ): Promise<{ answer: Answer<T>; signed: SignedAnswer }>;
-  /** The lines of one day (UTC, such as 2026-11-28). */
+  /** Reads the lines of one day (UTC, such as 2026-11-28). */
   reconciliation(day: string, timeoutMs: number): Promise<ReconciliationLine[]>;
 }
 
@@ -200,7 +200,7 @@ export class PartnerFault extends UpstreamError {
   }
 }
 
-/** The partner answered with an error of the protocol. */
+/** Thrown when the partner answered with an error of the protocol. */
 export class PartnerRefusal extends UpstreamError {
   readonly reason: Refusal['code'];
   constructor(partner: string, request: string, { code, message }: Refusal) {

@@ -1,4 +1,4 @@
-/** When a partner is open, by the openings in its terms. */
+/** Decides when a partner is open, by the openings in its terms. */
 
 import type { Closed } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';

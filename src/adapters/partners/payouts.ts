@@ -69,7 +69,7 @@ export function createPayoutDesk(
   };
 }
 
-/** What is wrong with an offer, for people. */
+/** Explains to people what is wrong with an offer; undefined: nothing. */
 function objectionTo(offer: PartnerPayoutOffer, ask: PayoutAsk, now: number): string | undefined {
   if (
     offer.asset !== ask.asset ||

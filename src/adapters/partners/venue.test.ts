@@ -86,7 +86,7 @@ interface Pair {
   publicKey: KeyObject;
 }
 
-/** What the played partner does next. */
+/** Says what the simulated partner does next. */
 interface Manner {
   terms: object;
   quote: object;

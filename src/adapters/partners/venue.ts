@@ -29,16 +29,16 @@ export interface PartnerVenueOptions {
   id: string;
   name: string;
   kind: 'fiat' | 'issuer' | 'bridge';
-  /** Of the partner, for takers who verify its payout offers. */
+  /** The partner's keys, for takers who verify its payout offers. */
   publicKeys: readonly string[];
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
-  /** Between two looks at its terms. */
+  /** The interval at which the partner's terms are read. */
   termsMs: number;
-  /** Of each request about an order. */
+  /** The timeout of each request about an order. */
   orderTimeoutMs: number;
   /** The chain must show a delivery so long after the partner has begun it, or `deliver` rejects. */
   fillMs: number;
-  /** With less time than this to the fill deadline, an order that is not being delivered is given up. */
+  /** An undelivered order is given up when less than this is left to its fill deadline. */
   cancelSeconds: number;
 }
 
@@ -232,7 +232,7 @@ export function createPartnerVenue(
     ),
   };
 
-  /** The taker then has its money back at once, and not only after `expires`. */
+  /** Gives an order up late. The taker then has its money back immediately, and not only after `expires`. */
   async function giveUpLate(
     orderId: Bytes32,
     { fillDeadline }: StandardOrder,
@@ -255,7 +255,7 @@ function beyondLimits(pair: PartnerPair, amountIn: bigint, { fees }: RouteAsk): 
   return amountIn > most ? { declined: 'size_above_max', maxAmount: fees.inputFor(most, 0n) } : undefined;
 }
 
-/** What is wrong with a quote, for people. */
+/** Explains to people what is wrong with a quote. */
 function objectionTo(
   { amountIn: handed, amountOut: given, fee, validUntil }: PartnerQuoted,
   { ask, pair, amount, validTo }: { ask: RouteAsk; pair: PartnerPair; amount: bigint; validTo: UnixSeconds },

@@ -16,7 +16,7 @@ const LOOPBACK = /^(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?
 export interface Redactor {
   text(text: string): string;
   facts(facts: object): Record<string, unknown>;
-  /** Also each line of a secret of several lines, such as a key in PEM. */
+  /** Hides a secret, and each line of one of several lines, such as a key in PEM. */
   hide(secret: string): void;
 }
 
@@ -101,7 +101,7 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** Any part of a URL can reveal a key or a provider, so only loopback hosts are kept. */
+/** Keeps only loopback hosts: any part of another URL can reveal a key or a provider. */
 function maskUrl(url: string, scheme: string): string {
   const rest = url.slice(scheme.length + 3);
   const host = rest.split(/[/?#]/, 1)[0] ?? '';

@@ -10,7 +10,7 @@ interface Reader {
   attachListeners(stream: { on(event: string, listener: (data: Buffer) => void): unknown }): void;
 }
 
-/** For every connection of the process, BullMQ's included. */
+/** Guards every connection of the process, BullMQ's included. */
 export function containBadMessages(): void {
   const reader = pg.Connection.prototype as unknown as Reader;
   const attach = reader.attachListeners;

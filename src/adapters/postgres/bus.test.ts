@@ -16,7 +16,7 @@ let db: Database;
 let proxy: TcpProxy;
 let bus: Bus | undefined;
 
-/** One that listens by way of the proxy. */
+/** Opens a bus that listens by way of the proxy. */
 const listening = () =>
   (bus = createPostgresBus({ ...db, url: proxied(db.url) }, silentLog, { silenceMs: 500, everyMs: 100 }));
 

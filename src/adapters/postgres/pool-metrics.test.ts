@@ -1,4 +1,4 @@
-/** What a scrape shows about a real PostgreSQL while its connections are used up, cut or unanswered. */
+/** Tests what a scrape shows about a real PostgreSQL while its connections are used up, cut or unanswered. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from '../../../test/faults/support/tcp-proxy.ts';

@@ -1,4 +1,4 @@
-/** What a process shows about PostgreSQL: its connections, who waits, and how long statements take. */
+/** Metrics of PostgreSQL: the connections of a process, its waiting callers, and how long statements take. */
 
 import type pg from 'pg';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -11,7 +11,7 @@ const CLASSES = ['read', 'write', 'commit', 'other'] as const;
 export type StatementClass = (typeof CLASSES)[number];
 
 export interface PoolWatch {
-  /** A caller got a connection after so long, ms. */
+  /** Notes how long a caller waited for a connection, ms. */
   waited(ms: number): void;
   /** The server has answered a statement, also by refusing it. */
   answered(statement: string, ms: number): void;
@@ -23,7 +23,7 @@ export const unwatched: PoolWatch = { waited() {}, answered() {}, failed() {} };
 const WAIT_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 2.5, 5];
 const STATEMENT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-/** `waitMs`: how long the longest wait for a connection has lasted. */
+/** Watches a pool. `waitMs` returns how long the longest wait for a connection has lasted. */
 export function watchPool(
   pool: pg.Pool,
   { max, waitMs }: { max: number; waitMs: () => number },
@@ -88,7 +88,7 @@ export function watchPool(
 
 const WRITES = /\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+\S+(?:\s+(?:as\s+)?\w+)?\s+set\b/i;
 
-/** By its first word; a statement that begins with `with` or `select` may also write. */
+/** Classifies a statement by its first word; one that begins with `with` or `select` may also write. */
 export function classOf(statement: string): StatementClass {
   const [, word = ''] = /^\s*([a-z]+)/i.exec(statement) ?? [];
   switch (word.toLowerCase()) {

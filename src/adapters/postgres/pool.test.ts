@@ -1,4 +1,4 @@
-/** Connections that are lost while somebody uses them cost that piece of work, and nothing else. */
+/** Tests that connections lost in use cost their piece of work, and nothing else. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';

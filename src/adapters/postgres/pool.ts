@@ -15,7 +15,7 @@ interface DatabaseOptions {
   schema: string;
   maxConnections?: number;
   log: Log;
-  /** Of a process that is scraped. */
+  /** Given when the process is scraped. */
   metrics?: Metrics;
 }
 
@@ -37,7 +37,7 @@ export interface Database extends Queryable {
   readonly url: string;
   readonly schema: string;
   readonly pool: pg.Pool;
-  /** How long the longest wait for a connection has lasted, ms; 0 when none waits. */
+  /** Returns how long the longest wait for a connection has lasted, ms; 0 when none waits. */
   waitMs(): number;
   transaction<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -207,7 +207,7 @@ export function connectDatabase({
   };
 }
 
-/** What happened to the connection; undefined when the server has refused the statement and goes on. */
+/** Tells what happened to the connection; undefined when the server has refused the statement and goes on. */
 function connectionFault(error: unknown): 'lost' | 'silent' | undefined {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   if (/^query read timeout/i.test(message)) return 'silent';
@@ -242,7 +242,7 @@ export class UniqueViolation extends UpstreamError {
   }
 }
 
-/** The server refused the statement and wrote nothing. */
+/** Returns true when the server refused the statement and wrote nothing. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof UniqueViolation ||
   (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));

@@ -1,4 +1,4 @@
-/** Rows whose time is over go, in small batches; what is young, open, or somebody's stays. */
+/** Tests that expired rows are deleted in small batches, and that rows that are young, open or owned stay. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';

@@ -46,8 +46,8 @@ interface PutOptions {
 }
 
 /**
- * One column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. Sorted, because a
- * statement's name stands for one text, whatever the order of the row's fields.
+ * Inserts one column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. Sorted,
+ * because a statement's name stands for one text, whatever the order of the row's fields.
  */
 export async function put(
   db: Queryable,

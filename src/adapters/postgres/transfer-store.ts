@@ -63,7 +63,7 @@ export function createTransferStore(db: Database): TransferStore {
   };
 }
 
-/** As `TransferStore.add`, in a transaction of the caller. */
+/** Adds a transfer like `TransferStore.add`, in a transaction of the caller. */
 export async function addTransfer(
   session: Queryable,
   { id, bridge, move, reason, createdAtMs }: StoredTransfer,

@@ -10,7 +10,7 @@ import { spawnWatched } from './parent-watchdog.ts';
 const folder = mkdtempSync(join(tmpdir(), 'firmquote-watchdog-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Zombies count as gone: they only wait for somebody to read their exit code. */
+/** Returns false for zombies too: they only wait for another process to read their exit code. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

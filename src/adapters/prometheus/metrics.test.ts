@@ -1,4 +1,4 @@
-/** The exposition: which series show, with which values. */
+/** Tests the exposition: which series show, with which values. */
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';

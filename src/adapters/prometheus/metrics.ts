@@ -89,7 +89,7 @@ export function createMetrics(): Metrics & Exposition {
 const namesOf = (labels: readonly string[] | LabelValues): readonly string[] =>
   Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
 
-/** Every combination of label values. */
+/** Lists every combination of label values. */
 const product = (labels: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] =>
   labels.reduce<Record<string, string>[]>(
     (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),

@@ -39,7 +39,7 @@ const MOST = BASE * BASE - 1n;
 const BUCKETS_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 
 const split = (amount: bigint): [number, number] => [Number(amount / BASE), Number(amount % BASE)];
-/** For rooms and caps, where less is safe. */
+/** Splits rooms and caps, where less is safe. */
 const atMost = (amount: bigint): [number, number] => split(amount < 0n ? 0n : amount > MOST ? MOST : amount);
 const join = (text: string): bigint => {
   const [high, low] = text.split(':') as [string, string];

@@ -139,9 +139,9 @@ async function stampOf(path: string): Promise<string> {
 }
 
 /**
- * JSON `{"version": "...", "addresses": ["0x..."]}` or an array of addresses; or text with one address per
- * line, where `#` begins a comment and `# version: ...` declares a version. One invalid entry invalidates the
- * file.
+ * Parses JSON `{"version": "...", "addresses": ["0x..."]}` or an array of addresses; or text with one address
+ * per line, where `#` begins a comment and `# version: ...` declares a version. One invalid entry invalidates
+ * the file.
  */
 export function parseDenyList(text: string): Edition {
   const { declared, addresses } = /^\s*[[{]/.test(text) ? fromJson(text) : fromText(text);

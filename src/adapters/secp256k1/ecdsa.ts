@@ -8,7 +8,9 @@ import { secp256k1 as nobleCurve } from '@noble/curves/secp256k1.js';
 
 export interface Ecdsa {
   readonly name: 'secp256k1' | '@noble/curves';
-  /** r ‖ s with low s, and the recovery id 0 or 1. RFC 6979. Throws when digest or key are invalid. */
+  /**
+   * Returns r ‖ s with low s, and the recovery id 0 or 1, by RFC 6979. Throws when digest or key are invalid.
+   */
   sign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recovery: number };
   recover(digest: Uint8Array, signature: Uint8Array, recovery: number): Uint8Array | undefined;
   publicKey(privateKey: Uint8Array): Uint8Array;

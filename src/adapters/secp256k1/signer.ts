@@ -25,7 +25,7 @@ export function createSigner(privateKey: Hex, ecdsa: Ecdsa = fastest): Signer {
   };
 }
 
-/** Last 20 bytes of keccak256(x ‖ y). */
+/** Computes the last 20 bytes of keccak256(x ‖ y). */
 export function publicKeyAddress(publicKey: Uint8Array): Address {
   return bytesToHex(keccakBytes(publicKey).subarray(12));
 }

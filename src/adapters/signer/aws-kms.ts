@@ -9,9 +9,9 @@ import { readDer, readPublicKey } from './signature.ts';
 export interface AwsKmsOptions {
   /** Key id, ARN, `alias/NAME` or the ARN of an alias. */
   keyId: string;
-  /** null: from the environment or the shared configuration, as in all AWS tools. */
+  /** null: the environment or the shared configuration names the region, as in all AWS tools. */
   region: string | null;
-  /** null: AWS's own for the region. */
+  /** null: AWS's own endpoint for the region. */
   endpoint: string | null;
   /** Connections kept open. */
   maxConcurrent: number;

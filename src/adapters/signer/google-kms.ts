@@ -71,7 +71,7 @@ export async function createGoogleKms({ keyVersion, endpoint }: GoogleKmsOptions
   };
 }
 
-/** Why there is no access token. */
+/** Explains why there is no access token. */
 function translate(error: unknown): never {
   const { status, code, message } = error as { status?: unknown; code?: unknown; message?: unknown };
   if (typeof status === 'number')

@@ -50,7 +50,7 @@ export function createServiceHttp({
   };
 }
 
-/** By HTTP status. 400 with a request that is always the same is about the key. */
+/** Classifies a failure by its HTTP status. 400 to a request that never varies is about the key. */
 export function failureOf(status: number): KeyFailure {
   if (status === 429) return 'throttled';
   if (status === 401 || status === 403) return 'denied';

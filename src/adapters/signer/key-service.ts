@@ -1,14 +1,14 @@
-/** What an adapter of a key service does, and how it fails: the same words for every service. */
+/** Defines what an adapter of a key service does, and how it fails: the same words for every service. */
 
 import { UpstreamError } from '../../domain/errors.ts';
 
 export interface KeyService {
-  /** For logs, metrics and messages, such as `aws-kms`. */
+  /** The service's name for logs, metrics and messages, such as `aws-kms`. */
   readonly name: string;
-  /** x ‖ y, 64 bytes. Rejects with `KeyServiceFailure`. */
+  /** Reads x ‖ y, 64 bytes. Rejects with `KeyServiceFailure`. */
   publicKey(signal: AbortSignal): Promise<Uint8Array>;
   /**
-   * r ‖ s over keccak256(message), 64 bytes, s high or low. Nobody has checked it. Rejects with
+   * Signs keccak256(message): r ‖ s, 64 bytes, s high or low. Nobody has checked it. Rejects with
    * `KeyServiceFailure`.
    */
   sign(request: { message: Uint8Array; digest: Uint8Array }, signal: AbortSignal): Promise<Uint8Array>;
@@ -54,7 +54,7 @@ const MEANING: Readonly<Record<KeyFailure, string>> = {
 
 export class KeyServiceFailure extends Error {
   readonly kind: KeyFailure;
-  /** What the service said, without secrets. */
+  /** The service's own words, without secrets. */
   readonly detail: string;
 
   constructor(kind: KeyFailure, detail: string, { cause }: { cause?: unknown } = {}) {

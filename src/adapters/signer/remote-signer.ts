@@ -35,9 +35,9 @@ export interface RemoteSignerOptions {
   address: Address | null;
   /** Requests in flight; more wait. */
   maxConcurrent: number;
-  /** Of one request. */
+  /** The timeout of one request. */
   timeoutMs: number;
-  /** Of one signature with its repetitions. The caller of `sign` may set a shorter one. */
+  /** Limits one signature with its retries. The caller of `sign` may set a shorter limit. */
   deadlineMs: number;
   /** While the service fails, the signer asks it for a test signature at this interval. */
   probeEveryMs?: number;
@@ -49,9 +49,9 @@ export interface RemoteSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** After so many failures in a row, `issue` reports the service as failing, and probes start. */
+/** After this many failures in a row, `issue` reports the service as failing, and probes start. */
 const MANY_FAILURES = 3;
-/** The first request looks for credentials. */
+/** The timeout of the first request, which also looks for credentials. */
 const OPEN_MS = 10_000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
@@ -83,7 +83,7 @@ export async function openRemoteSigner(
   );
   const requests = createSemaphore(maxConcurrent, clock);
 
-  /** One request, which is abandoned after `withinMs`, or after `mostMs`. */
+  /** Makes one request, and abandons it after `withinMs` or `mostMs`, whichever is shorter. */
   async function request<T>(
     ask: (signal: AbortSignal) => Promise<T>,
     withinMs: number,
@@ -168,7 +168,7 @@ export async function openRemoteSigner(
     );
   };
 
-  /** 65 bytes with low s and the recovery id of our address. */
+  /** Returns 65 bytes with low s and the recovery id of our address. */
   function checked(digest: Uint8Array, rs: Uint8Array): Hex {
     const s = BigInt(bytesToHex(rs.subarray(32)));
     const low = s > ORDER / 2n ? ORDER - s : s;

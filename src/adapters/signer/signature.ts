@@ -4,7 +4,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { KeyServiceFailure } from './key-service.ts';
 
-/** r ‖ s of a DER signature (ASN.1 `ECDSA-Sig-Value`); s may be high. */
+/** Reads r ‖ s of a DER signature (ASN.1 `ECDSA-Sig-Value`); s may be high. */
 export function readDer(der: Uint8Array): Uint8Array {
   try {
     return secp256k1.Signature.fromBytes(der, 'der').toBytes('compact');
@@ -13,7 +13,7 @@ export function readDer(der: Uint8Array): Uint8Array {
   }
 }
 
-/** x ‖ y of a public key in SPKI, DER or PEM. */
+/** Reads x ‖ y of a public key in SPKI, DER or PEM. */
 export function readPublicKey(spki: Uint8Array | string): Uint8Array {
   let jwk: JsonWebKey;
   try {

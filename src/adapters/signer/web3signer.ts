@@ -10,7 +10,7 @@ import { createServiceHttp } from './key-service-http.ts';
 
 export interface Web3SignerOptions {
   url: string;
-  /** Of the key to sign with; the service may have many. */
+  /** The address of the key to sign with; the service may have many. */
   address: Address;
   /** PEM. `ca`: who signed the service's certificate, where no public authority did. */
   tls: { ca?: string; cert?: string; key?: string };
@@ -51,7 +51,7 @@ export function createWeb3Signer({ url, address, tls }: Web3SignerOptions): KeyS
   };
 }
 
-/** Each x ‖ y, as hex. */
+/** Reads each x ‖ y, as hex. */
 function readKeys(text: string): Uint8Array[] {
   let json: unknown;
   try {

@@ -19,7 +19,7 @@ const OURS = createRequire(import.meta.url);
 const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string =>
   join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'firmquote', `dev-${VERSION}`);
 
-/** The path of a file in one of the packages, such as `@foundry-rs/anvil/package.json`. */
+/** Resolves the path of a file in one of the packages, such as `@foundry-rs/anvil/package.json`. */
 export function devPackageFile(path: string): string {
   try {
     return OURS.resolve(path);

@@ -1,6 +1,6 @@
 /**
- * How V8 stores String.prototype. Each case runs in a process of its own, because the effect lasts as long as
- * the process.
+ * Tests how V8 stores String.prototype. Each case runs in a process of its own, because the effect lasts as
+ * long as the process.
  */
 
 import { spawnSync } from 'node:child_process';

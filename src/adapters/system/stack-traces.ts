@@ -8,7 +8,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-/** Of each file of the program. null: it has none. */
+/** The source map of each file of the program; null: it has none. */
 const maps = new Map<string, SourceMap | null>();
 
 export function mapStackTraces(): void {

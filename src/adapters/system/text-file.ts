@@ -10,7 +10,7 @@ export async function readTextFile(path: string): Promise<string> {
   return decodeText(await readFile(path), path);
 }
 
-/** UTF-8, with or without a byte order mark. `name` is what the bytes are, for `OddTextError`. */
+/** Decodes UTF-8, with or without a byte order mark. `name` is what the bytes are, for `OddTextError`. */
 export function decodeText(bytes: Uint8Array, name: string): string {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))

@@ -14,5 +14,5 @@ const file = packageFile(new URL('.', import.meta.url));
 
 export const VERSION = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 
-/** Of the checkout or the installed package. */
+/** The folder of the checkout or of the installed package. */
 export const PACKAGE_FOLDER = fileURLToPath(new URL('.', file));

@@ -38,7 +38,7 @@ export function createHttpTransmitter(
   };
 }
 
-/** Any body but `{"reference": "..."}` counts as confirmed without reference. */
+/** Reads the reference; any body but `{"reference": "..."}` counts as confirmed without one. */
 function referenceOf(body: string): string | null {
   try {
     const { reference } = JSON.parse(body) as { reference?: unknown };

@@ -1,5 +1,5 @@
 /**
- * The LP's end of a link under a burst: everything heard in order, and nobody else kept waiting meanwhile.
+ * Tests the LP's end of a link under a burst: it hears everything in order, and keeps nobody else waiting.
  */
 
 import type { AddressInfo } from 'node:net';

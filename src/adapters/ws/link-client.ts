@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 /** A connection this old resets the pauses. */
 const GOOD_AFTER_MS = 10_000;
-/** Of frames that wait for their turn. Beyond either bound the socket is not read. */
+/** How many frames may wait for their turn. Beyond it, or beyond the bytes' bound, the socket is not read. */
 export const MAX_WAITING_FRAMES = 4_096;
 export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_FRAGMENTS = 64;
@@ -25,7 +25,7 @@ interface LinkClientOptions {
   venueId?: string | undefined;
   /** Sent in a header, never in the URL. */
   apiKey: string;
-  /** With more unsent bytes than this the peer counts as dead. */
+  /** The peer counts as dead when more unsent bytes than this wait. */
   maxBufferedBytes?: number;
   /** Frames are handled for this long, then chains, feeds and timers get a turn. */
   turnMs?: number;
@@ -59,7 +59,7 @@ export function createLinkClient(
     });
   }
 
-  /** Of the current connection. */
+  /** The frames of the current connection that wait for their turn. */
   const waiting: { text: string; sinceMs: number }[] = [];
   let waitingBytes = 0;
   const load = { dropped: 0, pauses: 0 };

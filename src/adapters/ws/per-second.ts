@@ -1,6 +1,6 @@
 /** Counts frames, because each costs work however small it is. */
 
-/** Each ping costs an answer. */
+/** Limits control frames, because each ping costs an answer. */
 export const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 
 /** Returns how often it was called in the current second. */

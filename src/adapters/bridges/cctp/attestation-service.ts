@@ -12,11 +12,14 @@ import type { Outbound } from '../../outbound/request.ts';
 import { readRetryAfter } from '../../outbound/retry-after.ts';
 
 export interface AttestationService {
-  /** By finality threshold, in thousandths of a basis point, rounded up. */
+  /** Reads the fees by finality threshold, in thousandths of a basis point, rounded up. */
   fees(source: number, destination: number): Promise<ReadonlyMap<number, bigint>>;
-  /** What fast transfers of everybody may carry now, base units rounded down; undefined: it is not said. */
+  /**
+   * Returns how much all fast transfers together may carry now, base units rounded down; undefined: the
+   * service does not say.
+   */
   fastAllowance(): Promise<bigint | undefined>;
-  /** Of one transaction; undefined while the service has not seen it. */
+  /** Reads the messages of one transaction; undefined while the service has not seen it. */
   messages(source: number, txHash: Hex): Promise<readonly AttestedMessage[] | undefined>;
   /** Asks for signatures that do not expire. Returns the service's words. */
   attestAgain(nonce: Bytes32): Promise<string>;
@@ -28,14 +31,14 @@ export interface AttestedMessage {
   /** undefined until it is signed. */
   attestation: Hex | undefined;
   status: string;
-  /** Why it takes longer, as the service names it. */
+  /** The service's reason for a longer wait, in its own words. */
   delay: string | undefined;
 }
 
 interface ServiceOptions {
   url: string;
   timeoutMs: number;
-  /** From one request to the next. */
+  /** The least time between two requests, ms. */
   spacingMs?: number;
 }
 

@@ -28,7 +28,7 @@ export interface CctpPlace {
   token: Address;
   messenger: Address;
   transmitter: Address;
-  /** Until a burn here is attested, as a rule. `fast` null: Circle offers no fast transfers from here. */
+  /** The usual time until a burn here is attested. `fast` null: Circle offers no fast transfers from here. */
   seconds: { fast: number | null; standard: number };
 }
 
@@ -315,7 +315,7 @@ function waitingFor(messages: readonly AttestedMessage[] | undefined): string {
   return `Circle waits for the burn to be final${delays.length > 0 ? ` (${delays.join(', ')})` : ''}.`;
 }
 
-/** When the burn is not on the source chain any more, or was taken back. */
+/** Returns the progress when the burn is not on the source chain any more, or was taken back. */
 async function missingBurn(
   { txHash, message }: SentTransfer,
   { chain, transmitter }: CctpPlace,
@@ -358,7 +358,7 @@ function sentMessages({ status, logs = [] }: Receipt): Hex[] {
     );
 }
 
-/** Whatever its fee and finality: an estimate may have been made again since it was sent. */
+/** Compares everything but fee and finality: the estimate may have been renewed since the burn was sent. */
 const isBurnOf = (
   burn: BurnMessage,
   { account, amount }: BridgeMove,
@@ -375,7 +375,7 @@ const isBurnOf = (
   burn.messageSender === addressToBytes32(account) &&
   burn.amount === amount;
 
-/** Base units in one burn; 0n: the token is not burned there. */
+/** Reads how many base units one burn may carry; 0n: the token is not burned there. */
 export async function burnLimit({ chain, messenger, token }: CctpPlace): Promise<bigint> {
   const minter = await readContract(chain.read, {
     abi: tokenMessengerAbi,

@@ -5,7 +5,7 @@ import { tryReadContract } from '../../evm/chain/read-contract.ts';
 import { burnLimit, type CctpPlace } from './bridge.ts';
 import { messageTransmitterAbi, tokenMessengerAbi } from './contracts.ts';
 
-/** What is wrong, in words; none when transfers can go to and come from all the others. */
+/** Describes what is wrong; empty when transfers can go to and come from all the others. */
 export async function cctpProblems(place: CctpPlace, others: readonly CctpPlace[]): Promise<string[]> {
   const { chain, domain, messenger, transmitter } = place;
   const messengerSays = { abi: tokenMessengerAbi, address: messenger };

@@ -9,27 +9,30 @@ export interface BurnMessage {
   version: bigint;
   sourceDomain: bigint;
   destinationDomain: bigint;
-  /** Given by the attester. */
+  /** The attester fills it in. */
   nonce: Bytes32;
-  /** Token messenger of the source, and below that of the destination. */
+  /** The source's token messenger; `recipient` is the destination's. */
   sender: Bytes32;
   recipient: Bytes32;
-  /** Who may deliver it; zero: anyone. */
+  /** The only address that may deliver the message; zero: anyone. */
   destinationCaller: Bytes32;
   minFinality: bigint;
-  /** Given by the attester. */
+  /** The attester fills it in. */
   finality: bigint;
   bodyVersion: bigint;
   burnToken: Bytes32;
   mintRecipient: Bytes32;
   /** Base units, as are the fees. */
   amount: bigint;
-  /** Whose token was burned. */
+  /** The account whose token was burned. */
   messageSender: Bytes32;
   maxFee: bigint;
-  /** Given by the attester; kept from the amount that is minted. */
+  /** The attester fills it in; the mint is smaller by this fee. */
   fee: bigint;
-  /** Given by the attester: first block of the destination that refuses the message. 0: it never expires. */
+  /**
+   * The first block of the destination that refuses the message; the attester fills it in. 0: it never
+   * expires.
+   */
   expirationBlock: bigint;
   hookData: Hex;
 }
@@ -49,7 +52,7 @@ const NUMBERS = {
   expirationBlock: 32,
 } as const satisfies Partial<Record<Field, number>>;
 
-/** In their order; `hookData` takes the rest. */
+/** The fields in the order of their bytes; `hookData` takes the rest. */
 const FIELDS = [
   'version',
   'sourceDomain',
@@ -73,7 +76,7 @@ const FIELDS = [
 const isNumber = (field: Field): field is keyof typeof NUMBERS => field in NUMBERS;
 const digitsOf = (field: Field): number => 2 * (isNumber(field) ? NUMBERS[field] : 32);
 
-/** Before the body. */
+/** How many hex digits precede the body. */
 const HEADER_DIGITS = 2 * 148;
 const LEAST_DIGITS = FIELDS.reduce((sum, field) => sum + digitsOf(field), 0);
 

@@ -23,14 +23,14 @@ import { decodePacket, type OftPacket, payloadHash, transferMessage } from './pa
 import { type OftPlace, oftProblems } from './place.ts';
 
 export interface OftOptions {
-  /** Of the asset, such as `USDT0`; the bridge's id is made from it. */
+  /** The asset's name, such as `USDT0`; the bridge's id is made from it. */
   asset: string;
   places: readonly OftPlace[];
-  /** Of the amounts in messages. The OFT's own, on every chain. */
+  /** Decimals of the amounts in messages: the OFT has the same on every chain. */
   sharedDecimals: number;
-  /** Of the amount, where the OFT takes a fee. */
+  /** Basis points of the amount that the OFT may take as a fee. */
   maxFeeBps: number;
-  /** The executor has so much longer than `seconds`, before somebody else delivers. */
+  /** How long after `seconds` the executor may still deliver before another address does. */
   patienceSeconds: number;
 }
 
@@ -142,7 +142,7 @@ export function createOftBridge({
     };
   }
 
-  /** Why money must not be sent between these contracts, as the chains show them. */
+  /** Explains why money must not be sent between these contracts, as the chains show them. */
   async function misconfiguration({ source, destination }: Ends): Promise<string | undefined> {
     for (const [here, there] of [
       [source, destination],
@@ -217,7 +217,7 @@ export function createOftBridge({
     },
   };
 
-  /** What the transaction has sent for this move. `unknown`: no node shows the transaction. */
+  /** Finds what the transaction has sent for this move. `unknown`: no node shows the transaction. */
   async function findSent({ account, amount }: BridgeMove, ends: Ends, txHash: Hex) {
     const { source, destination } = ends;
     const [receipt, withPackets] = await Promise.all([
@@ -359,7 +359,9 @@ export function createOftBridge({
   }
 }
 
-/** The verified hash of a packet at its destination. `isDone`: delivered, or dropped by the OFT's owner. */
+/**
+ * Reads the verified hash of a packet at its destination. `isDone`: delivered, or dropped by the OFT's owner.
+ */
 async function inboxOf(
   { chain, endpoint, oft }: OftPlace,
   { srcEid, sender, nonce }: OftPacket,
@@ -384,7 +386,7 @@ interface SendParam {
   oftCmd: Hex;
 }
 
-/** Without options: the OFT's owner sets the gas of a delivery for everybody. */
+/** The parameters name no options: the OFT's owner sets the gas of a delivery for everybody. */
 const paramsOf = ({ account, amount }: BridgeMove, { eid }: OftPlace): SendParam => ({
   ...{ dstEid: eid, to: addressToBytes32(account), amountLD: amount, minAmountLD: 0n },
   ...{ extraOptions: '0x', composeMsg: '0x', oftCmd: '0x' },

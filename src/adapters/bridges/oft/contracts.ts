@@ -29,7 +29,10 @@ export const lzEndpointAbi = parseAbi([
   'error LZ_InvalidNonce(uint64 nonce)',
   'error LZ_PayloadHashNotFound(bytes32 expected, bytes32 actual)',
 ]);
-/** Of an `LpAccount`, called by its mover. The recipient is the account itself on the other chain. */
+/**
+ * The function of an `LpAccount` that its mover calls. The recipient is the account itself on the other
+ * chain.
+ */
 export const oftSenderAbi = parseAbi([
   'function sendByOft(address oft, uint32 eid, uint256 amount, uint256 leastReceived) payable',
 ]);

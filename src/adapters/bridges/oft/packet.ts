@@ -1,16 +1,16 @@
 /**
  * The bytes of a LayerZero packet, version 1, with the message of an OFT in it. The source chain emits them;
- * the verifiers of the destination store a hash of them, and whoever delivers gives them whole.
+ * the verifiers of the destination store a hash of them, and the delivering address passes them whole.
  */
 
 import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
 import { keccakHex } from '../../../domain/keccak.ts';
 
-/** Which way a packet goes, and its place on that way: from 1, without a gap. */
+/** Names the direction of a packet and its position there: from 1, without a gap. */
 export interface PacketPath {
   nonce: bigint;
   srcEid: number;
-  /** The OFT contract on the source, and on the destination. */
+  /** The OFT contract on the source; `receiver` is the one on the destination. */
   sender: Bytes32;
   dstEid: number;
   receiver: Bytes32;
@@ -46,11 +46,11 @@ export const guidOf = ({ nonce, srcEid, sender, dstEid, receiver }: PacketPath):
     `0x${padded(nonce, 'nonce')}${padded(srcEid, 'srcEid')}${sender.slice(2)}${padded(dstEid, 'dstEid')}${receiver.slice(2)}`,
   );
 
-/** What the endpoint of the destination stores once the packet is verified. */
+/** Computes the hash that the destination's endpoint stores once the packet is verified. */
 export const payloadHash = ({ guid, message }: OftPacket): Bytes32 =>
   keccakHex(`${guid}${message.slice(2)}` as Hex);
 
-/** Of a transfer without a call at its end. `shared`: base units of the OFT's shared decimals. */
+/** Encodes a transfer without a call at its end. `shared`: base units of the OFT's shared decimals. */
 export const transferMessage = (to: Address, shared: bigint): Hex =>
   `0x${to.slice(2).padStart(64, '0')}${shared.toString(16).padStart(16, '0')}`;
 

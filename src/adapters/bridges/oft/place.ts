@@ -13,15 +13,15 @@ export interface OftPlace {
   /** The OFT, or the adapter that locks `token`. */
   oft: Address;
   token: Address;
-  /** Of the token on this chain. */
+  /** Decimals of the token on this chain. */
   decimals: number;
-  /** From a send here until LayerZero's executor has delivered, as a rule. */
+  /** The usual time from a send here until LayerZero's executor has delivered. */
   seconds: number;
   /** Wei that one send from here may cost beside its gas. */
   maxNativeFee: bigint;
 }
 
-/** What is wrong, in words; none when transfers can go to and come from all the others. */
+/** Describes what is wrong; empty when transfers can go to and come from all the others. */
 export async function oftProblems(
   { chain, eid, endpoint, oft, token, decimals }: OftPlace,
   others: readonly OftPlace[],

@@ -18,7 +18,7 @@ import { fillCall } from '../../../settlement/call.ts';
 
 interface DeliveryDeps {
   chains: ReadonlyMap<number, ChainPort>;
-  /** Of the operator, by chain. */
+  /** The operator's transactors, by chain. */
   transactors: ReadonlyMap<number, Transactor>;
   bus: Bus;
   orders: Pick<OrderStore, 'order'>;
@@ -33,7 +33,7 @@ export interface FloatDelivery {
   start(): Promise<() => Promise<void>>;
 }
 
-/** Every reverted attempt costs gas. */
+/** Limits the attempts, because every reverted one costs gas. */
 const MOST_TRIES = 5;
 
 interface Handed {
@@ -119,7 +119,7 @@ export function createFloatDelivery(
   };
 }
 
-/** What the venue is credited for an order, base units of the input. */
+/** Computes what the venue is credited for an order, base units of the input. */
 export function creditOf({ inputs, outputs }: StandardOrder): bigint {
   const amount = inputs[0]?.[1] ?? 0n;
   const context = decodeContext(outputs[0]?.context ?? '0x');

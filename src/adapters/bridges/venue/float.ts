@@ -1,4 +1,4 @@
-/** How much of a float may be promised: what it holds for sure, at a pinned block. */
+/** Reads how much of a float may be promised: what it certainly holds, at a pinned block. */
 
 import { max, min } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
@@ -8,13 +8,13 @@ import type { FloatBlock, FloatUse, OwedOutput } from '../../../ports/stores/flo
 import { limitAt } from '../../../settlement/spending-limit.ts';
 
 export interface Float {
-  /** Base units; promised quotes and unpaid orders together may be no more. */
+  /** The most that promised quotes and unpaid orders together may take, base units. */
   most: bigint;
-  /** What is held, whatever the operator may spend; with what is moving they may be no more. */
+  /** What is held, whatever the operator may spend: the most that promises, orders and transfers may take. */
   held: bigint;
-  /** Where it was read; what these fills paid is not in it any more. */
+  /** The block of the reading, and the fills whose payments are already subtracted. */
   asOf: FloatBlock;
-  /** Why the operator could fill nothing now, whatever is held. */
+  /** The reason why the operator could fill nothing now, whatever is held. */
   issue?: string;
 }
 
@@ -35,7 +35,7 @@ export const FILL = { gas: 130_000n, unsignedBytes: 900 };
 /** Proof and claim of one order, in one transaction. */
 const CLAIM = { gas: 150_000n, unsignedBytes: 1_700 };
 
-/** Wei of one fill and of one claim, at the fees of now. */
+/** Reads what one fill and one claim cost at the current fees, wei. */
 export async function readGasCosts(chain: ChainPort, block: Block): Promise<{ fill: bigint; claim: bigint }> {
   const [{ baseFee, priorityFee }, rollup] = await Promise.all([
     chain.fees(),
@@ -50,9 +50,9 @@ const FILLS_AHEAD = 5n;
 
 /**
  * The balance is the smaller one of the pinned block and of the last final block before it, less the fills in
- * between: a credit counts once no reorganisation can take it back, and a debit counts at once. Withdrawals
- * count as gone from their request on, and so do deferred deliveries to the account. `owed`: of the account,
- * read after the block was seen. Throws `UpstreamError`.
+ * between: a credit counts once no reorganisation can take it back, and a debit counts immediately.
+ * Withdrawals count as gone from their request on, and so do deferred deliveries to the account. `owed`: of
+ * the account, read after the block was seen. Throws `UpstreamError`.
  */
 export async function readFloat(
   chain: ChainPort,
@@ -91,7 +91,7 @@ export async function readFloat(
   };
 }
 
-/** In block `at`. */
+/** Returns the outputs that are filled as of block `at`. */
 async function filledAt(
   chain: ChainPort,
   owed: readonly OwedOutput[],

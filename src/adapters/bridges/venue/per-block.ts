@@ -1,4 +1,4 @@
-/** What was read at a block, read once for all that ask for that block: equal asks get equal answers. */
+/** Reads a value once per block and shares it: equal requests for that block get equal answers. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { Block, ChainPort } from '../../../ports/chain.ts';

@@ -1,6 +1,7 @@
 /**
- * What a bridge venue pays out for what it is handed over. Pure. Costs round up, amounts that leave the float
- * round down, and the input of an exact output rounds up: no rounding pays the taker more than the terms say.
+ * Prices what a bridge venue pays out for what it is handed over. Pure. Costs round up, amounts that leave
+ * the float round down, and the input of an exact output rounds up: no rounding pays the taker more than the
+ * terms say.
  */
 
 import { divUp, max, mulDivUp } from '../../../domain/amount.ts';
@@ -10,7 +11,7 @@ const PPB = 1_000_000_000n;
 const PPB_PER_BPS = 100_000;
 const DAY_SECONDS = 86_400;
 
-/** Of one direction between two chains, fixed for one pair of pinned blocks. */
+/** The terms of one direction between two chains, fixed for one pair of pinned blocks. */
 export interface TransferTerms {
   /** Base units of the input for each transfer, whatever its size: gas of the fill and share of the claim. */
   flat: bigint;
@@ -26,7 +27,7 @@ export interface ShareCosts {
   refill: bigint;
   /** Basis points a day for money that is out. */
   capitalBpsPerDay: number;
-  /** From the acceptance of an order until its input is back where the output was. */
+  /** The time from the acceptance of an order until its input is back where the output was. */
   secondsOut: number;
   marginBps: number;
 }
@@ -46,7 +47,10 @@ export const shareUp = ({ refill, capitalBpsPerDay, secondsOut, marginBps }: Sha
 export const refillShareUp = (lot: bigint, received: bigint, fee: bigint): bigint =>
   mulDivUp(max(lot - received, 0n) + fee, PPB, lot);
 
-/** Base units of the output; 0n when the costs take all of it. Never falls as `handed` grows. */
+/**
+ * Computes the payout, base units of the output; 0n when the costs take all of it. Never falls as `handed`
+ * grows.
+ */
 export function payoutDown(handed: bigint, terms: TransferTerms): bigint {
   const left = handed - mulDivUp(handed, terms.share, PPB) - terms.flat;
   return left > 0n ? convertDown(left, terms.inputDecimals, terms.outputDecimals) : 0n;

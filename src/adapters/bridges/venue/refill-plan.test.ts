@@ -1,4 +1,4 @@
-/** Which chains of a float get money, from where, and how much. */
+/** Tests which chains of a float get money, from where, and how much. */
 
 import { expect, test } from 'vitest';
 import { type FloatState, type OpenMove, planRefills } from './refill-plan.ts';

@@ -13,15 +13,15 @@ export interface FloatState {
   chainId: number;
   token: Address;
   decimals: number;
-  /** With less than this, it is low; null: never. */
+  /** The place is low when it owns less than this; null: never. */
   low: bigint | null;
-  /** What one transfer from here carries. */
+  /** The amount that one transfer from here carries. */
   lot: bigint;
   /** Held, less orders and transfers. */
   owned: bigint;
   /** `owned`, less what is promised. */
   free: bigint;
-  /** Why no money can be moved from here or to here now; undefined: it can. */
+  /** The reason why no money can be moved from here or to here now; undefined: it can. */
   fixed?: string | undefined;
 }
 
@@ -45,8 +45,9 @@ export interface Unfilled<State extends FloatState> {
 }
 
 /**
- * Of one asset, in the order of `states`. A refill carries a lot, or all that its source has above its own
- * `low` where that is enough for the place that is low. Each place gives or gets one transfer at a time.
+ * Plans the refills of one asset, in the order of `states`. A refill carries a lot, or all that its source
+ * has above its own `low` where that is enough for the place that is low. Each place gives or gets one
+ * transfer at a time.
  */
 export function planRefills<State extends FloatState>(
   states: readonly State[],

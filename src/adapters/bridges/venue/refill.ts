@@ -1,4 +1,4 @@
-/** What it costs to bring money back to where it was paid out, and how long that takes. */
+/** Estimates what it costs to bring money back to where it was paid out, and how long that takes. */
 
 import type { Chain, NativeCurrency, TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
@@ -12,7 +12,7 @@ export interface RefillCost {
   seconds: number;
 }
 
-/** From where orders pay in to where they are paid out. */
+/** A direction from where orders pay in to where they are paid out. */
 export interface RefillRoute {
   from: { chain: Chain; token: TokenInfo };
   to: { chain: Chain; token: TokenInfo };
@@ -23,7 +23,7 @@ export interface RefillRoute {
 /** undefined while it is not known. */
 export type RefillCosts = (route: RefillRoute) => Promise<RefillCost | undefined>;
 
-/** Where people refill: what the venue's operator expects it to cost. */
+/** The refill costs that the venue's operator expects, for venues whose refills people make. */
 export const fixedRefill =
   ({ costBps, seconds }: { costBps: number; seconds: number }): RefillCosts =>
   async () => ({ share: ppbOfBpsUp(costBps), seconds });
@@ -35,14 +35,14 @@ interface Estimates {
   /** The cheapest of those that serve a route counts. */
   bridges: readonly Bridge[];
   account: Address;
-  /** Base units of the token, rounded up; undefined without fresh prices. */
+  /** Converts wei to base units of the token, rounded up; undefined without fresh prices. */
   tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
   clock: Clock;
 }
 
 /**
- * What bridges estimate for one lot. An estimate is renewed in the background, and counts for ten minutes
- * while the bridges give no other.
+ * The refill costs that bridges estimate for one lot. An estimate is renewed in the background, and counts
+ * for ten minutes while the bridges give no other.
  */
 export function bridgeRefill({ bridges, account, tokenForNativeUp, clock }: Estimates): RefillCosts {
   const known = new Map<string, { cost: RefillCost; atMs: number }>();

@@ -17,27 +17,27 @@ import { createPerBlock } from './per-block.ts';
 import { chargedUp, handedForUp, payoutDown, shareUp, type TransferTerms } from './price.ts';
 import type { RefillCosts } from './refill.ts';
 
-/** One token and the chains on which the venue holds it. */
+/** Names a token and the chains on which the venue holds it. */
 export interface FloatAsset {
   on: readonly {
     chainId: number;
     token: Address;
     /** Base units that are never promised. */
     keep: bigint;
-    /** With less than this free, the float is low; null: never. */
+    /** The float is low when less than this is free; null: never. */
     low: bigint | null;
     /** Base units of a refill that starts here. */
     lot: bigint;
-    /** Base units paid out for one order here. */
+    /** The smallest payout of one order here, base units. */
     least: bigint;
     most: bigint | null;
   }[];
 }
 
 export interface FloatPrices {
-  /** Base units of the token, rounded up; undefined without fresh prices. */
+  /** Converts wei to base units of the token, rounded up; undefined without fresh prices. */
   tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
-  /** null without a fresh price. */
+  /** Values an amount in USD; null without a fresh price. */
   amountUsd(token: TokenInfo, amount: bigint): number | null;
 }
 
@@ -185,7 +185,7 @@ export function createBridgeVenue(
 }
 
 interface Reader {
-  /** undefined: the block is not on the chain any more. */
+  /** Reads a float; undefined: the block is not on the chain any more. */
   float(block: Block, place: Place): Promise<Float | undefined>;
   fillWei(block: Block): Promise<bigint | undefined>;
   claimWei(block: Block): Promise<bigint | undefined>;
@@ -281,7 +281,7 @@ function sizeOf(
   return inputAmount === undefined ? undefined : { inputAmount, outputAmount: amount };
 }
 
-/** An output as the side that the request fixed. */
+/** Expresses an output as the side that the request fixed. */
 const limitOf = ({ side }: RouteAsk, output: bigint, inputFor: InputFor): bigint | undefined =>
   side === 'exactOutput' ? output : inputFor(output);
 

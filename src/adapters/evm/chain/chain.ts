@@ -1,4 +1,4 @@
-/** One EVM chain behind `ports/chain`, over batched JSON-RPC. */
+/** Implements `ports/chain` for one EVM chain, over batched JSON-RPC. */
 
 import { type Chain, type FinalityTag, finalityStep } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -52,11 +52,11 @@ interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   metrics: Metrics;
   maxClockSkewMs?: number;
   quorum?: QuorumOptions;
-  /** After a reorganisation deeper than its depth; true by default. */
+  /** The chain stops after a reorganisation deeper than its depth; true by default. */
   stopOnDeepReorg?: boolean;
   /** Wei per gas; the chain's base fee never falls below it. */
   minBaseFee?: bigint;
-  /** opStack: the start fails without the contract that names its further fees. */
+  /** opStack: the start fails without the contract that names the chain's further fees. */
   feeModel?: FeeModel;
 }
 
@@ -65,7 +65,7 @@ interface Witness extends ChainViews {
 }
 
 interface QuorumOptions {
-  /** From this many whole USD on, or for an unknown value, several endpoints must agree. */
+  /** Several endpoints must agree from this many whole USD on, or when the value is unknown. */
   aboveUsd: number;
   /** How many endpoints must agree; all of them where there are fewer. */
   agree: number;
@@ -75,7 +75,7 @@ export const QUORUM: QuorumOptions = { aboveUsd: 10_000, agree: 2 };
 
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-/** Or once per block where blocks are slower. */
+/** The least time between two probes; where blocks are slower, there is one probe per block. */
 const PROBE_MS = 1_000;
 
 export interface EvmChain extends ChainPort {
@@ -284,7 +284,7 @@ function decidingBy(agreed: Agreed<Witness>): DecidingViews {
   };
 }
 
-/** One endpoint of the quorum. */
+/** Builds the views of one endpoint of the quorum. */
 function witness(rpc: ChainRpc, chain: Chain, index: number): Witness {
   const only = rpc.only(index);
   return {

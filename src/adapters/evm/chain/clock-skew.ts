@@ -14,7 +14,7 @@ export interface ClockSkew {
   /** Notes the time of a new head; `first`: its age is not known. */
   saw(timestamp: UnixSeconds, first: boolean): void;
   healthIssue(): ChainHealthIssue | undefined;
-  /** How far this machine's clock is ahead of the chain; negative when behind. */
+  /** Returns how far this machine's clock is ahead of the chain, ms; negative when behind. */
   aheadMs(): number;
 }
 

@@ -16,7 +16,10 @@ interface Final {
 }
 
 export interface Finality {
-  /** Whether the last final block is still on the chain; false also while it cannot be verified. */
+  /**
+   * Resolves to true when the last final block is still on the chain; to false also while it cannot be
+   * verified.
+   */
   stands(): Promise<boolean>;
   /** Makes the block at depth below this head the final one. */
   advance(head: HeadBlock): Promise<void>;

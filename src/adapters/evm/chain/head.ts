@@ -17,7 +17,7 @@ const MIN_POLL_MS = 40;
 const MAX_POLL_MS = 4_000;
 /** The only node must claim a block that time does not allow this long, and can take it back as long. */
 const DOUBT_MS = 60_000;
-/** A node that catches up shows the blocks of this long at once; blocks may be faster than configured. */
+/** A node that catches up shows the blocks of this long in a burst; blocks may be faster than configured. */
 const BURST_MS = 60_000;
 const FASTEST = 4;
 
@@ -59,10 +59,10 @@ interface HeadDeps {
 interface HeadState {
   listeners: Set<(head: Block) => void>;
   head: HeadBlock | undefined;
-  /** When the head was adopted, by the clock of the world and by the monotonic one. */
+  /** The times at which the head was adopted, by the wall clock and by the monotonic clock. */
   seenAtMs: number;
   adoptedMs: number;
-  /** Since when the only node names blocks that time does not allow. */
+  /** The time since when the only node has named blocks that come too early; undefined while it does not. */
   doubtedSinceMs: number | undefined;
   /** An honest block replaces the head until then. */
   unconfirmedUntilMs: number;
@@ -137,7 +137,7 @@ export function createHead(
   };
 }
 
-/** Whether `to` is further from `from` than the time since then allows. */
+/** Returns true when `to` is further from `from` than the time since then allows. */
 function leaps(deps: HeadDeps, state: HeadState, from: HeadBlock, to: HeadBlock): boolean {
   const { clock, rpc } = deps;
   const { blockTimeMs, maxJumpBlocks, maxClockSkewMs } = deps.options;

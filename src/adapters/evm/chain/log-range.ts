@@ -1,11 +1,11 @@
 /**
- * How many blocks one request for logs spans. Providers allow 5 to 10,000 by plan, or as many as have few
+ * Sizes the block range of one request for logs. Providers allow 5 to 10,000 by plan, or as many as have few
  * enough results. A refusal names a range, or the range is halved; what fitted is kept for later requests.
  */
 
 import { RpcRefusal } from '../rpc/rpc.ts';
 
-/** Within the limits of most public nodes. */
+/** Stays within the limits of most public nodes. */
 const MOST_BLOCKS = 2_000n;
 
 export interface LogRange {
@@ -13,7 +13,7 @@ export interface LogRange {
   endOf(from: bigint, to: bigint): bigint;
   /** The first block of a request that ends at `to`. */
   startOf(to: bigint): bigint;
-  /** Whether a smaller request may succeed where this one failed. */
+  /** Halves the range; returns true when a smaller request may succeed where this one failed. */
   shrink(from: bigint, to: bigint, error: unknown): boolean;
 }
 

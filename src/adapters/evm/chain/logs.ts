@@ -17,7 +17,7 @@ export interface RpcLog {
 const CACHED_LOGS = 10_000;
 /** A log that nobody reads for so long is usually final. If it is read after all, it is decoded again. */
 const FORGET_MS = 60_000;
-/** How often forgotten logs are removed from memory. */
+/** The interval at which forgotten logs are removed from memory. */
 const PURGE_MS = 10_000;
 /** Orders contain data of any size chosen by takers, so the count alone is no bound. */
 const CACHED_CHARS = 16 * 2 ** 20;

@@ -75,7 +75,7 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
   };
 }
 
-/** One contract of a bundle can use up its gas, or answer with megabytes. */
+/** Returns true for errors of one contract: it can use up the gas of a bundle, or answer with megabytes. */
 const isOfOneContract = (error: unknown): boolean =>
   error instanceof RpcRefusal
     ? isRevert(error)

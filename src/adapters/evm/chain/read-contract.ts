@@ -1,4 +1,4 @@
-/** One view call by ABI: encodes the arguments and decodes the answer. */
+/** Makes one view call by ABI: encodes the arguments and decodes the answer. */
 
 import {
   type Abi,

@@ -20,7 +20,7 @@ export interface LogDeps extends BlockDeps {
   decoded(row: RpcLog): EscrowEvent | undefined;
 }
 
-/** How logs are asked for: at one endpoint, or at all. */
+/** Asks for logs at one endpoint, or at all. */
 type Ask = (deps: LogDeps, params: readonly unknown[]) => Promise<RpcLog[]>;
 
 const toChainLog = ({ transactionHash, blockNumber, topics, data }: RpcLog): ChainLog => ({
@@ -64,7 +64,7 @@ async function rawLogs(
   return found;
 }
 
-/** The decoded events of the escrow, the oracle and the bond. */
+/** Reads and decodes the events of the escrow, the oracle and the bond. */
 export async function escrowEvents(
   deps: LogDeps,
   ask: Ask,

@@ -1,6 +1,6 @@
 /**
- * What an OP-stack chain charges for a transaction beyond its gas: publishing its bytes, and since Isthmus
- * the chain's operator. The chain itself says whether it is one: its GasPriceOracle is a predeploy.
+ * Computes what an OP-stack chain charges for a transaction beyond its gas: publishing its bytes, and since
+ * Isthmus the chain's operator. The chain itself says whether it is one: its GasPriceOracle is a predeploy.
  */
 
 import { divUp } from '../../../domain/amount.ts';
@@ -20,7 +20,7 @@ const oracle = { abi: gasPriceOracleAbi, address: GAS_PRICE_ORACLE } as const;
 
 const NONE: RollupFees = () => 0n;
 
-/** `auto`: as the chain has the oracle or not. */
+/** `auto`: the model follows from whether the chain has the oracle. */
 export type FeeModel = 'auto' | 'plain' | 'opStack';
 
 export function createRollupFees(
@@ -47,7 +47,7 @@ export function createRollupFees(
     );
   }
 
-  /** Zero before the Isthmus upgrade. */
+  /** Computes the operator's fee; zero before the Isthmus upgrade. */
   const operatorFee = async (gas: bigint, at: bigint | undefined): Promise<bigint> =>
     (await tryReadContract(call, { ...oracle, functionName: 'getOperatorFee', args: [gas] }, at)) ?? 0n;
 

@@ -6,7 +6,7 @@ import { decodeRevert } from '../../../settlement/revert.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 import { isRevert, revertData } from './multicall.ts';
 
-/** At the latest block, or at block `at`. Throws `UpstreamError` when no node answers. */
+/** Simulates at the latest block, or at block `at`. Throws `UpstreamError` when no node answers. */
 export async function simulateCall(
   rpc: Pick<ChainRpc, 'request'>,
   { from, to, data, value, gas }: ContractCall,

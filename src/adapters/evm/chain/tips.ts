@@ -5,19 +5,22 @@ import type { Hex } from '../../../domain/hex.ts';
 import type { ChainRpc } from '../rpc/rpc.ts';
 
 const BLOCKS = 5;
-/** Of the transactions of a block, by tip. Higher would follow those who overpay. */
+/** The percentile of a block's transactions, by tip. A higher one would follow those who overpay. */
 const PERCENTILE = 25;
-/** Where nobody paid a tip lately: geth wants one wei, and a tip of zero cannot be raised by a percentage. */
+/**
+ * The tip where nobody paid one lately: geth wants one wei, and a tip of zero cannot be raised by a
+ * percentage.
+ */
 const LEAST = 1n;
 
 /**
- * Wei per gas. When a node refuses, the last known value holds. Throws `UpstreamError` `no_tip` while none is
- * known: a constant would be far from the market of most chains.
+ * Returns the tip, wei per gas. When a node refuses, the last known value holds. Throws `UpstreamError`
+ * `no_tip` while none is known: a constant would be far from the market of most chains.
  */
 export function createTips(rpc: Pick<ChainRpc, 'request'>): () => Promise<bigint> {
   let last: bigint | undefined;
 
-  /** 0n when nobody paid a tip in the last blocks. */
+  /** Reads the tip of the last blocks, wei per gas; 0n when nobody paid one. */
   async function paidLately(): Promise<bigint> {
     const { reward } = await rpc.request<{ reward?: (Hex[] | null)[] | null }>('eth_feeHistory', [
       `0x${BLOCKS.toString(16)}`,

@@ -16,7 +16,7 @@ const tokenAbi = parseAbi([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]);
 
-/** What a token says of itself; undefined what it does not tell. */
+/** Reads what a token says about itself; undefined: it does not tell. */
 export async function readTokenFacts(call: ViewCaller, address: Address) {
   const read = <N extends 'decimals' | 'symbol' | 'DOMAIN_SEPARATOR'>(functionName: N) =>
     tryReadContract(call, { abi: tokenAbi, address, functionName });

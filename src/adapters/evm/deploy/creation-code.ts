@@ -7,7 +7,7 @@ import { PACKAGE_FOLDER } from '../../system/version.ts';
 
 const read = new Map<string, Hex>();
 
-/** Of a contract by its path in `contracts/artifacts`: `Escrow`, or `devnet/DevToken` of a local chain. */
+/** Reads a contract by its path in `contracts/artifacts`: `Escrow`, or `devnet/DevToken` of a local chain. */
 export function creationCodeOf(contract: string): Hex {
   let code = read.get(contract);
   if (code === undefined) {

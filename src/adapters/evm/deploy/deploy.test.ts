@@ -1,4 +1,4 @@
-/** What a development chain's pool may do to transactions that come quickly one after another. */
+/** Tests what a development chain's pool does to transactions in quick succession. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAnvil, type TestAnvil } from '../../../../test/support/anvil.ts';

@@ -30,7 +30,7 @@ import { creationCodeOf } from './creation-code.ts';
 /** Arachnid's CREATE2 deployer, preinstalled in anvil. */
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
-/** Where USDC is on Arc. */
+/** The address of USDC on Arc. */
 const GAS_USD: Address = '0x3600000000000000000000000000000000000000';
 
 export interface DevToken {
@@ -57,9 +57,9 @@ interface DeployOptions extends DevAccess {
   maxFeeBps?: number;
   withdrawalDelaySeconds?: number;
   minProofWindowSeconds?: number;
-  /** From an LP's request until it can take its bond back. */
+  /** The time from an LP's request until it can take its bond back. */
   takeBackDelaySeconds?: number;
-  /** From the owner's call until other attesters count. */
+  /** The time from the owner's call until other attesters count. */
   rotationDelaySeconds?: number;
 }
 

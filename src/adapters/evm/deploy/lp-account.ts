@@ -1,4 +1,4 @@
-/** Where the contract `LpAccount` of an owner is, and the call that deploys it. */
+/** Computes the address of an owner's `LpAccount`, and the call that deploys it. */
 
 import { encodeDeployData } from 'viem';
 import { type Address, type Bytes32, type Hex, ZERO_BYTES32 } from '../../../domain/hex.ts';
@@ -10,8 +10,8 @@ import { creationCodeOf } from './creation-code.ts';
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
 /**
- * The call by which anybody deploys the account, and its address: the same on every chain. `salt` tells
- * several accounts of one first owner apart.
+ * Builds the call by which anybody deploys the account, and its address: the same on every chain. `salt`
+ * tells several accounts of one first owner apart.
  */
 export function lpAccountDeployment(
   firstOwner: Address,

@@ -11,14 +11,17 @@ import { createTips } from '../chain/tips.ts';
 import { createRpc } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
 
-/** Every method throws `UpstreamError` when no endpoint answers. Reads are at block `at`. */
+/**
+ * What a deployment needs of a node. Every method throws `UpstreamError` when no endpoint answers, and reads
+ * at block `at`.
+ */
 export interface DeployNode {
   chainId(): Promise<number>;
   headNumber(): Promise<bigint>;
   code(address: Address, at: bigint): Promise<Hex>;
-  /** How many transactions an account has had mined; of a contract 1 and more from its block on. */
+  /** Counts an account's mined transactions; a contract has 1 and more from its block on. */
   nonce(address: Address, at: bigint): Promise<number>;
-  /** Wei. */
+  /** Reads a balance, wei. */
   balance(address: Address, at: bigint): Promise<bigint>;
   /** undefined when the call reverts. */
   read: ViewCaller;

@@ -37,7 +37,7 @@ export function parseBounded(text: string, source: string): unknown {
   }
 }
 
-/** One pass that skips strings, of which answers mostly consist. */
+/** Scans once and skips strings, of which answers mostly consist. */
 function isBounded(text: string): boolean {
   let [depth, values] = [0, 0];
   for (let at = 0; at < text.length; at++) {

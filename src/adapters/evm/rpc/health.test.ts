@@ -1,4 +1,4 @@
-/** Which endpoints are believed, and since when again. */
+/** Tests which endpoints are believed, and from when on again. */
 
 import { expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../../test/support/silent.ts';

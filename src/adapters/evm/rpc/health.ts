@@ -23,7 +23,7 @@ export interface Sighting {
   deep: Hex | undefined;
 }
 
-/** Consecutive; a burst that fails together counts once. */
+/** Failures in a row that eject an endpoint; a burst that fails together counts once. */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 
@@ -37,12 +37,15 @@ interface Endpoint {
 }
 
 export interface Health {
-  /** When none is in service: all, those that only failed to answer first. */
+  /**
+   * Returns the endpoints in service; when there are none, returns all, those that only failed to answer
+   * first.
+   */
   order(): readonly number[];
   inService(): readonly number[];
   /**
-   * In service, then those that only failed to answer: after an outage on our side all have failed, and
-   * these never gave a wrong answer.
+   * Returns the endpoints in service, then those that only failed to answer: after an outage on our side all
+   * have failed, and these never gave a wrong answer.
    */
   witnesses(): readonly number[];
   answered(index: number, tookMs: number): void;

@@ -1,5 +1,6 @@
 /**
- * The JSON-RPC transport over real connections: batching, matching of answers, limits and broken connections.
+ * Tests the JSON-RPC transport over real connections: batching, matching of answers, limits and broken
+ * connections.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -77,7 +77,10 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     void sendBatch(batch);
   }
 
-  /** `most`: the size of the parts that a refused batch was divided into. It is kept once one is answered. */
+  /**
+   * Sends one batch. `most`: the size of the parts that a refused batch was divided into. It is kept once one
+   * is answered.
+   */
   async function sendBatch(
     calls: readonly PendingCall[],
     { budget = { halves: MAX_HALVES }, most = maxCalls }: { budget?: { halves: number }; most?: number } = {},
@@ -183,8 +186,9 @@ function answersOf(status: number, text: string, retryAfterMs: number | undefine
 }
 
 /**
- * One error for the whole batch, or the same complaint about its size for each call. An overloaded or broken
- * node may answer a whole batch with one error too, but then fewer calls do not help.
+ * Returns true when the node refused the size: by one error for the whole batch, or by the same one for each
+ * call. An overloaded or broken node may answer a whole batch with one error too, but then fewer calls do not
+ * help.
  */
 function isBatchRefused(answers: readonly RpcAnswer[]): boolean {
   const meanings = answers.map(({ error }) =>

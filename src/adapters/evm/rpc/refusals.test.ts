@@ -1,4 +1,4 @@
-/** What nodes and providers say, in their own words, and what it means. */
+/** Tests what the errors of nodes and providers mean, in their own words. */
 
 import { describe, expect, test } from 'vitest';
 import { type Meaning, meaningOf } from './refusals.ts';

@@ -1,5 +1,5 @@
 /**
- * What a node's error answer means, for reading and for sending. Nodes and providers agree on few codes and
+ * Classifies a node's error answer, for reading and for sending. Nodes and providers agree on few codes and
  * on no wording, so this is a table; the first row that fits decides. Its words come from the sources of the
  * named clients, and from providers' documentation and public reports of their answers.
  */
@@ -30,7 +30,7 @@ export type Meaning =
 
 export interface NodeRefusal {
   method: string;
-  /** Of JSON-RPC, or the HTTP status where the body held no JSON-RPC error. */
+  /** The code of JSON-RPC, or the HTTP status where the body held no JSON-RPC error. */
   rpcCode: number;
   message: string;
   data?: unknown;

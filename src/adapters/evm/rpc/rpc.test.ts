@@ -1,4 +1,4 @@
-/** Which refusals go to another endpoint, which are tried again, and which are the answer. */
+/** Tests which refusals go to another endpoint, which are tried again, and which are the answer. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

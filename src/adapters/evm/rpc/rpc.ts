@@ -45,12 +45,12 @@ const LATER: ReadonlySet<Meaning> = new Set(['not_now', 'behind', 'unknown']);
 
 export class RpcRefusal extends UpstreamError {
   readonly meaning: Meaning;
-  /** The same request may be answered a moment later. */
+  /** True when the same request may succeed later at the same endpoint. */
   readonly mayPass: boolean;
   readonly data: unknown;
   /** The node's own words, without URLs. */
   readonly words: string;
-  /** From `Retry-After`. */
+  /** The wait that `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
   constructor(refused: Refused) {
     const { method, params, rpcCode, message, data, retryAfterMs } = refused;
@@ -211,7 +211,7 @@ function translate(error: unknown, method: string, params: readonly unknown[]): 
   });
 }
 
-/** Whether another endpoint may answer. */
+/** Returns true when another endpoint may answer. */
 const isItsOwn = ({ mayPass, meaning }: RpcRefusal): boolean => mayPass || meaning === 'elsewhere';
 
 /** undefined when asking again is useless. */
@@ -221,7 +221,10 @@ function pauseAfter({ mayPass, retryAfterMs }: RpcRefusal, round: number): numbe
   return Math.max(pauseMs, retryAfterMs ?? 0);
 }
 
-/** Whether the parameters of `eth_getLogs` ask for more than one block, so that fewer can be asked for. */
+/**
+ * Returns true when the parameters of `eth_getLogs` ask for more than one block, so that fewer can be asked
+ * for.
+ */
 export function spansBlocks([filter]: readonly unknown[]): boolean {
   const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex };
   return fromBlock !== toBlock;

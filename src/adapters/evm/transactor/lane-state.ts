@@ -1,4 +1,4 @@
-/** What the transactor of one signer works with, and what it keeps in memory. */
+/** Types of what the transactor of one signer works with, and of what it keeps in memory. */
 
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
@@ -52,14 +52,14 @@ export interface LaneState {
   minedCount: number;
   balanceWei: bigint | undefined;
   balanceReadMs: number;
-  /** What one more transaction may cost. */
+  /** The most that one more transaction may cost. */
   costWei: bigint;
-  /** What the open transactions and one more may cost, at least `leastBalance`. */
+  /** The most that the open transactions and one more may cost, at least `leastBalance`. */
   neededWei: bigint;
   isLow: boolean;
   /** The balance with which the signer could not pay; undefined while it can. */
   unpaidAtWei: bigint | undefined;
-  /** Whether the next head reads all slots from the store again. */
+  /** True when the next head is to read all slots from the store again. */
   reload: boolean;
   stopped: boolean;
   draining: Promise<void> | undefined;

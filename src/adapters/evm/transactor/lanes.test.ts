@@ -1,4 +1,7 @@
-/** Several signers, and several settlements in one transaction, against a real chain and a real database. */
+/**
+ * Tests several signers, and several settlements in one transaction, against a real chain and a real
+ * database.
+ */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -56,7 +59,7 @@ async function newSigners(count: number): Promise<TestAccount[]> {
   return signers;
 }
 
-/** A process with these signers; with `of`, only some of all of them are its own. */
+/** Starts a process with these signers; with `of`, it owns only some of them all. */
 async function start(
   signers: readonly TestAccount[],
   options: Partial<TransactorOptions> = {},

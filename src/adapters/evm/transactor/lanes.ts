@@ -1,6 +1,7 @@
 /**
- * Several signers of a chain as one transactor. A key goes to a signer by hash of its order, or to the
- * next one while that signer cannot send. The database ensures that two signers never have slots of one key.
+ * Joins several signers of a chain into one transactor. A key goes to a signer by hash of its order, or to
+ * the next one while that signer cannot send. The database ensures that two signers never have slots of one
+ * key.
  */
 
 import type { Transactor } from '../../../ports/transactor.ts';

@@ -34,7 +34,7 @@ export const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({
   unsigned: 0,
 });
 
-/** Without a used nonce the slot's bytes may never have reached a node. */
+/** Returns true while the nonce is unused: then the slot's bytes may never have reached a node. */
 export const mayBeUnsent = ({ slot }: Live, minedCount: number): boolean =>
   slot.state === 'open' && slot.nonce >= minedCount;
 
@@ -51,7 +51,7 @@ export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: 
   if (kind === 'rejected' && !noop) entry.mustEnd = true;
 }
 
-/** By attempt `at`, or without a receipt by a foreign transaction. */
+/** Describes how a slot ended: by attempt `at`, or without a receipt by a foreign transaction. */
 export function slotEndOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
   if (!receipt)
     return {

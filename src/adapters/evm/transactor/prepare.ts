@@ -17,10 +17,10 @@ export interface Prepared {
 /** A bundle of two costs 13 % less gas than two transactions, of eight 26 % (contracts/snapshots). */
 export const BUNDLE_FROM = 2;
 const BUNDLE_MOST = 32;
-/** Below the limit of one transaction (EIP-7825), and a fraction of any block. */
+/** Gas of one bundle: below the limit of one transaction (EIP-7825), and a fraction of any block. */
 const BUNDLE_GAS = 12_000_000n;
 const SIMULATED_GAS = 2_000_000n;
-/** Other transactions in the same block change the state that an estimate saw. */
+/** The margin covers other transactions in the same block, which change the state that an estimate saw. */
 const GAS_MARGIN_PERCENT = 130n;
 const TRANSACTION_GAS = 21_000n;
 /** Includes what the contract requires on top of the last call's limit. */
@@ -32,7 +32,7 @@ interface PrepareDeps {
   signer: Address;
   batch: Address | null;
   log: Log;
-  /** What the signer can still spend, wei, and what it would bid for gas, wei per gas. */
+  /** Reads what the signer can still spend, wei, and what it would bid for gas, wei per gas. */
   funds(): Promise<{ free: bigint; maxFeePerGas: bigint }>;
 }
 
@@ -67,7 +67,9 @@ export function createPreparation({ chain, signer, batch, log, funds }: PrepareD
     return { slots: slots.filter(({ key }) => !refused.has(key)), refused };
   };
 
-  /** In order: each leaves less for the next. */
+  /**
+   * Finds the calls that the signer cannot pay for. They are counted in order: each leaves less for the next.
+   */
   async function unpaid(
     calls: readonly { key: string; value?: bigint; gas?: bigint | null }[],
   ): Promise<Map<string, Error>> {
@@ -162,7 +164,7 @@ const signerShort = (signer: Address, cost: bigint, free: bigint): UpstreamError
 
 const withMargin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
 
-/** 4 gas per zero byte, 16 per other byte. */
+/** Computes the gas of calldata: 4 per zero byte, 16 per other byte. */
 function dataGas(data: Hex): bigint {
   let gas = 0;
   for (let at = 2; at < data.length; at += 2)

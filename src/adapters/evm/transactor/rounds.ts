@@ -1,4 +1,6 @@
-/** What the transactor of a signer does at each head: it confirms, sends again, replaces and fills nonces. */
+/**
+ * Runs the work of a signer's transactor at each head: it confirms, sends again, replaces and fills nonces.
+ */
 
 import type { Block, Receipt } from '../../../ports/chain.ts';
 import type { SlotEnd } from '../../../ports/stores/tx-store.ts';

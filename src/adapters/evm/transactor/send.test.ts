@@ -1,4 +1,4 @@
-/** What nodes say to raw bytes, in the words of the nodes themselves. */
+/** Tests what nodes answer to raw bytes, in the words of the nodes themselves. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

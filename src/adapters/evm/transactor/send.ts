@@ -7,7 +7,9 @@ import type { SendOutcome } from '../../../ports/chain.ts';
 import type { Meaning } from '../rpc/refusals.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
-/** Whatever is not final is tried again: an unknown answer must not cost a nonce or a settlement. */
+/**
+ * Every outcome that is not final is tried again: an unknown answer must not cost a nonce or a settlement.
+ */
 const OUTCOMES: Readonly<Record<Meaning, SendOutcome['kind']>> = {
   known: 'sent',
   nonce_used: 'nonce_too_low',

@@ -1,4 +1,6 @@
-/** What a signer has in native currency, what its open transactions may cost, and whether it can pay. */
+/**
+ * Tracks what a signer has in native currency, what its open transactions may cost, and whether it can pay.
+ */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { belowCap, firstFees } from './fees.ts';
@@ -9,14 +11,14 @@ import { holdsLease } from './signer-lease.ts';
 const LOW_TRANSACTIONS = 20n;
 const BALANCE_AGE_MS = 5_000;
 
-/** Whether this process holds the signer, its key is available, and it can pay. */
+/** Returns true when this process holds the signer, its key is available, and it can pay. */
 export const isHealthy = (deps: LaneDeps, state: LaneState): boolean =>
   holdsLease(deps, state) &&
   deps.signer.issue?.() === undefined &&
   state.unpaidAtWei === undefined &&
   (state.balanceWei === undefined || state.balanceWei >= state.neededWei);
 
-/** What new transactions can spend, wei, and what the signer would bid for gas, wei per gas. */
+/** Reads what new transactions can spend, wei, and what the signer would bid for gas, wei per gas. */
 export async function spendable(
   { chain, signer, settings }: LaneDeps,
   state: LaneState,
@@ -35,7 +37,7 @@ export function countNeeded({ settings }: LaneDeps, state: LaneState): void {
   if (state.neededWei < settings.leastBalance) state.neededWei = settings.leastBalance;
 }
 
-/** Wei: at most what the open transactions take from the signer, value included. */
+/** Sums the most that the open transactions take from the signer, value included, wei. */
 function openCost({ live, minedCount }: LaneState): bigint {
   let cost = 0n;
   for (const { slot } of live.values()) {

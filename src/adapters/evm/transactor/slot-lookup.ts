@@ -1,4 +1,4 @@
-/** Looks up slots by key; lookups of one event-loop tick share a query. */
+/** Looks up slots by key; the calls of one event-loop tick share a query. */
 
 import type { Address } from '../../../domain/hex.ts';
 import type { TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';

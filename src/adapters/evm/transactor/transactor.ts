@@ -41,7 +41,7 @@ export interface TransactorOptions {
   bumpAfterBlocks?: number;
   /** The signer counts as unable to pay unless its balance pays for this on top of what it has sent. */
   spareGas?: bigint;
-  /** Wei. With a lower balance it counts as unable to pay, whatever gas costs. */
+  /** The signer counts as unable to pay below this balance, wei, whatever gas costs. */
   leastBalance?: bigint;
   /** Ended slots are watched for reorganisations for this long. */
   reorgBlocks?: number;
@@ -53,7 +53,7 @@ export interface TransactorOptions {
   batch?: Address | null;
 }
 
-/** One more settlement, whatever its kind. */
+/** Gas of one more settlement, whatever its kind. */
 export const SPARE_GAS = 300_000n;
 const DEFAULT_CAP = 500_000_000_000n;
 

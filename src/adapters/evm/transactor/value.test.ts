@@ -53,7 +53,7 @@ async function newSigner(wei: bigint): Promise<TestAccount> {
   return signer;
 }
 
-/** Nobody has used it, so its balance is what a test sends to it. */
+/** Makes an unused address, so that its balance is what a test sends to it. */
 const newSink = (): Address => account(serial++).address;
 
 async function start(

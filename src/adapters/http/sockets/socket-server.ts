@@ -44,9 +44,9 @@ export function serveSockets<Key extends ApiCaller>(
     log: Log;
     addressOf(request: IncomingMessage): string;
     maxPerAddress: number;
-    /** Of web pages that may connect where tickets are taken. */
+    /** The origins of web pages that may connect where tickets are taken. */
     origins: readonly string[];
-    /** Whether this server serves pages itself, which may connect likewise. */
+    /** True when this server serves pages itself; they may connect like those of `origins`. */
     ownPages: boolean;
   },
 ) {
@@ -173,7 +173,7 @@ export function serveSockets<Key extends ApiCaller>(
     const gather = gathering(stream);
     let listener: SocketListener | undefined;
     let over = false;
-    /** What the peer sends until it has closed too is not read. */
+    /** True once this end has closed: what the peer sends until it has closed too is not read. */
     let closing = false;
     let unwatch = () => {};
     const wrapped: Socket = {

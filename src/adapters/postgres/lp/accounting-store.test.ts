@@ -1,5 +1,6 @@
 /**
- * The books in a real database: whole batches or none, one keeper at a time, and everything back as it was.
+ * Tests the books in a real database: whole batches or none, one keeper at a time, and everything back as it
+ * was.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

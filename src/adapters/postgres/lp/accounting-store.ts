@@ -303,7 +303,7 @@ const PROFIT_SUMS =
 /** `$1`, `$2`: the window. */
 const IN_WINDOW = 'p.at_ms >= $1 and p.at_ms < coalesce($2::bigint, 9223372036854775807)';
 
-/** Of one snapshot, so that the parts of a report add up. */
+/** Computes the profit of one snapshot, so that the parts of a report add up. */
 function profit(
   db: Database,
   by: ProfitKey,

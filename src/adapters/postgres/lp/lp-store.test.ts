@@ -1,6 +1,6 @@
 /**
- * The LP's memory in a real database: one owner at a time, a clean stop handed out once, leases that never
- * shrink.
+ * Tests the LP's memory in a real database: one owner at a time, a clean stop handed out once, leases that
+ * never shrink.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

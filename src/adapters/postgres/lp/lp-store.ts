@@ -399,7 +399,7 @@ const awardValues = (award: LpAward): unknown[] => [
 
 const FETCHED = 200;
 
-/** In the database, because writing it as one text would block the event loop. */
+/** Writes the clean stop inside the database, because writing it as one text would block the event loop. */
 async function writeClean(
   session: Queryable,
   { ledger: { books, chunks }, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },

@@ -1,4 +1,4 @@
-/** What route venues have promised out of floats of their own. */
+/** Creates the tables of what route venues have promised out of floats of their own. */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,4 +1,4 @@
-/** When each API key was last used: beside the keys, so that the frequent write locks none of them. */
+/** Stores when each API key was last used, beside the keys, so that the frequent write locks none of them. */
 
 import type { Migration } from '../migrate.ts';
 

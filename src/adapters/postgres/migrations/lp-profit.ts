@@ -2,7 +2,10 @@
 
 import type { Migration } from '../migrate.ts';
 
-/** As in `lp_trade_figures`. `gross` less `fees` is the spread. Millionths of USD but the first two. */
+/**
+ * The columns of `lp_trade_figures`. `gross` less `fees` is the spread. All but the first two are millionths
+ * of USD.
+ */
 const FIGURES = 'trades, late, volume, gross, fees, gas, lost, realised, mark_1, mark_10, mark_60';
 
 const mark = (horizon: number): string =>

@@ -1,4 +1,4 @@
-/** What a shadow LP saw. Only the schema of the shadow mode has this table. */
+/** Creates the table of what a shadow LP saw. Only the schema of the shadow mode has it. */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,4 +1,4 @@
-/** One slot per key over all signers of a chain, and slots with several keys (bundles). */
+/** Allows one slot per key over all signers of a chain, and slots with several keys (bundles). */
 
 import type { Migration } from '../migrate.ts';
 

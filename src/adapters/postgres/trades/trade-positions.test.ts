@@ -35,7 +35,7 @@ const ORDERS = 180;
 
 let postgres: TestPostgres;
 let db: Database;
-/** Of another workspace: orders with all their facts, to be written again. */
+/** Orders of another workspace with all their facts, to be written again. */
 let sources: OrderRecord[];
 
 beforeAll(async () => {

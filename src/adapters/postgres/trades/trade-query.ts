@@ -1,5 +1,6 @@
 /**
- * One page of history and its total. Small results are sorted; large ones are read along the sort's index.
+ * Reads one page of history and its total. Small results are sorted; large ones are read along the sort's
+ * index.
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';
@@ -434,7 +435,7 @@ function createLook(
     return row?.n ?? 0;
   }
 
-  /** Only the two buckets at the bounds are counted row by row. */
+  /** Counts a range; only the two buckets at the bounds are counted row by row. */
   async function countRange(cells: readonly number[] | null, { sort, from, below }: Range): Promise<number> {
     if (from >= below) return 0;
     const { lows, sizes } = await buckets(sort, cells);

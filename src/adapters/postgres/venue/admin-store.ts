@@ -1,4 +1,4 @@
-/** Change, audit entry and announcement in one transaction. */
+/** Writes change, audit entry and announcement in one transaction. */
 
 import type { AdminEntry, AdminStore, AdminTx } from '../../../ports/stores/admin-store.ts';
 import type { Member } from '../../../ports/stores/members.ts';

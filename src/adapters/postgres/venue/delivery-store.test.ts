@@ -1,4 +1,7 @@
-/** What left a ledger is written once, however many workers read it, and rows say what facts say. */
+/**
+ * Tests that a delivery from a ledger is written once, however many workers read it, and that rows agree with
+ * facts.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';

@@ -5,7 +5,7 @@ import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Database } from '../pool.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-rows.ts';
 
-/** Filled from `begin` on and before `end`, oldest first. Throws `UpstreamError`. */
+/** Reads the orders filled from `begin` on and before `end`, oldest first. Throws `UpstreamError`. */
 export async function filledOrdersOf(
   db: Database,
   venueId: string,

@@ -1,4 +1,4 @@
-/** Counts of a solver's orders against a look at every trade; answers and claims add up. */
+/** Compares the counts of a solver's orders with a scan of every trade; answers and claims add up. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedTrades, type TradeSeed } from '../../../../bench/trade-seed.ts';

@@ -29,7 +29,10 @@ import { addTransfer } from '../transfer-store.ts';
 
 const MOST_AT_ONCE = 100;
 
-/** What is over still counts for a node that is so far behind that it does not show it yet. */
+/**
+ * Expired promises still count this long, for a node that is so far behind that it does not show their end
+ * yet.
+ */
 const LONGEST_LAG_MS = 600_000;
 
 /** SQL: rows of a place ($1 to $3). */
@@ -73,7 +76,7 @@ const USE = {
     ) as moving`,
 };
 
-/** To the place ($4, $5), from the place ($2, $3), or the other way. */
+/** Finds an open transfer to the place ($4, $5), from the place ($2, $3), or the other way. */
 const TRANSFER_IS_OPEN = {
   name: 'float-transfer-is-open',
   text: `select exists (select from transfer t where not t.final and t.account = $1
@@ -81,7 +84,7 @@ const TRANSFER_IS_OPEN = {
       or (t.from_chain_id, t.from_token, t.to_chain_id, t.to_token) = ($4, $5, $2, $3))) as is_open`,
 };
 
-/** In 1e-18 of a whole token. */
+/** Sums what transfers moved, in 1e-18 of a whole token. */
 const TRANSFERRED = {
   name: 'float-transferred',
   text: `select coalesce(sum(t.amount * power(10::numeric, 18 - p.decimals)), 0)::numeric(78, 0)::text as amount
@@ -204,11 +207,11 @@ export function createFloatStore(db: Database): FloatStore {
 
 interface Group {
   amount: bigint;
-  /** Its order is accepted, so no other quote of this nonce can be. */
+  /** True once an order under this nonce is accepted, so no other quote of the nonce can be. */
   taken: boolean;
 }
 
-/** One object per nonce, shared by its promises. */
+/** Reads one object per nonce, shared by its promises. */
 async function groupsOf(
   session: Queryable,
   place: FloatPlace,
@@ -265,7 +268,7 @@ function owedOf({ order_id, message, index }: OwedRow): OwedOutput {
   return { orderId, index, output };
 }
 
-/** Of each origin the time that lets fewest promises expire. */
+/** Takes for each origin the time that lets fewest promises expire. */
 function earliest(all: readonly OriginTimes[]): OriginTimes {
   const times = new Map<number, number>();
   for (const each of all)

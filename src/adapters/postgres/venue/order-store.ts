@@ -376,7 +376,7 @@ const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim
   leaseUntilMs: Math.floor(Number(row.until)),
 });
 
-/** FNV-1a, 63 bits. A collision only makes one of two submissions retry. */
+/** Hashes with FNV-1a, 63 bits. A collision only makes one of two submissions retry. */
 function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))

@@ -1,4 +1,6 @@
-/** How soon a dead connection is noticed: at once by requests of clients, later by administration. */
+/**
+ * Tests how soon a dead connection is noticed: immediately by requests of clients, later by administration.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
