@@ -124,3 +124,18 @@ test.each(answers)('$question: three lines, one link, names that the code has', 
   const identifiers = words.filter((word) => /^\w+$/.test(word) && code !== '');
   expect(identifiers.filter((word) => !new RegExp(`\\b${word}\\b`).test(code))).toEqual([]);
 });
+
+const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map(
+  (path) => `/src/${path}`,
+);
+
+test.each(PAGES.filter((page) => page.startsWith('docs/develop/')))(
+  '%s: every file in code font exists',
+  (page) => {
+    const named = [...read(page).matchAll(/`([\w./-]+\.ts)`/g)].map(([, name = '']) => name);
+    const missing = named.filter(
+      (name) => !existsSync(join(ROOT, name)) && !SOURCES.some((path) => path.endsWith(`/${name}`)),
+    );
+    expect(missing).toEqual([]);
+  },
+);
