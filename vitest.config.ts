@@ -69,12 +69,9 @@ const SHORT: Options = {
 
 /** Test files that need a missing program: scripts/test.mjs names them. */
 const leftOut = (process.env['FIRMQUOTE_TESTS_LEFT_OUT'] ?? '').split(',').filter(Boolean);
-/** `.ci/run` gives each suite fewer processes, because it runs two at a time. */
-const workers = Number(process.env['FIRMQUOTE_TEST_WORKERS'] ?? 0);
 const inFolders = (folders: readonly string[]) => folders.map((name) => `test/${name}/**/*.test.ts`);
 
 function project(name: string, at: number, options: Options): TestProjectInlineConfiguration {
-  const maxWorkers = Number(options.maxWorkers ?? 2);
   return {
     test: {
       name,
@@ -89,7 +86,7 @@ function project(name: string, at: number, options: Options): TestProjectInlineC
       sequence: { groupOrder: at + 1 },
       ...options,
       exclude: [...(options.exclude ?? []), ...leftOut],
-      maxWorkers: workers > 0 ? Math.min(workers, maxWorkers) : maxWorkers,
+      maxWorkers: options.maxWorkers ?? 2,
     },
   };
 }

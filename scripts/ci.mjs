@@ -1,42 +1,35 @@
 /**
- * `.ci/run`: `npm test`, all other suites and the demo's fixed list, as a user would type them. Two suites
- * run at once, so that one that waits for blocks and leases leaves no core idle: three tests at a time in
- * all.
+ * `.ci/run`: `npm test`, all other suites and the demo's fixed list, as a user would type them. Suites that
+ * compute run alone. Suites that wait for blocks and leases, one test at a time, run two at once.
  */
 
 import { install } from './install.mjs';
 import { captured, run } from './processes.mjs';
 import { missingPrograms } from './programs.mjs';
 
-/**
- * The first lane takes from the beginning and runs two tests at a time, the second takes from the end and
- * runs one. A `wide` suite has enough files for two at a time, so it is left to the first lane.
- */
-const SUITES = [
-  { words: ['test'], wide: true },
-  { words: ['run', 'test:long'], wide: true },
-  { words: ['run', 'test:faults'], wide: true },
-  { words: ['run', 'test:hostile'] },
-  { words: ['run', 'test:package'] },
-  { words: ['run', 'test:walkthrough'] },
-  { words: ['run', 'demo', '--', '--once'], count: countChecks },
-  { words: ['run', 'lp-day'] },
-  { words: ['run', 'rehearse'] },
-  { words: ['run', 'test:alerts'] },
+/** Suites that fill both cores. */
+const ALONE = [['test'], ['run', 'test:long'], ['run', 'test:faults'], ['run', 'test:hostile']];
+
+/** Suites that mostly wait. The first lane takes from the beginning, the second from the end. */
+const WAITING = [
+  ['run', 'test:package'],
+  ['run', 'test:walkthrough'],
+  ['run', 'lp-day'],
+  ['run', 'rehearse'],
+  ['run', 'test:alerts'],
 ];
+
+const DEMO = ['run', 'demo', '--', '--once'];
 
 export async function ci() {
   install();
   // Before the suites do it, two at once.
   missingPrograms();
   await build();
-  const results = await inTwoLanes(SUITES, async ({ words, count = countTests }, workers, print) => {
-    const startedMs = Date.now();
-    const env = { FIRMQUOTE_TEST_WORKERS: String(workers) };
-    const { output, status } = await captured('npm', words, print, env);
-    print(`== npm ${words.join(' ')}: ${((Date.now() - startedMs) / 60_000).toFixed(1)} min\n`);
-    return count(words.join(' '), output, status);
-  });
+  const results = [];
+  for (const words of ALONE) results.push(await suite(words));
+  results.push(...(await inTwoLanes(WAITING, (words, print) => suite(words, countTests, print))));
+  results.push(await suite(DEMO, countChecks));
 
   const sum = (key) => results.reduce((total, result) => total + result[key], 0);
   // Failures are repeated at the end, so that the end of the log is enough.
@@ -45,9 +38,17 @@ export async function ci() {
   return sum('failed') === 0 ? 0 : 1;
 }
 
+/** Runs one command to its end, and returns what `count` reads from its last lines. */
+async function suite(words, count = countTests, print = (chunk) => process.stdout.write(chunk)) {
+  const startedMs = Date.now();
+  const { output, status } = await captured('npm', words, print);
+  print(`== npm ${words.join(' ')}: ${((Date.now() - startedMs) / 60_000).toFixed(1)} min\n`);
+  return count(words.join(' '), output, status);
+}
+
 /**
- * Runs each suite once and returns what `runSuite` says of them. What the second lane prints follows a suite
- * of the first.
+ * Runs each suite once, two at a time, and returns what `runSuite` says of them. What the second lane prints
+ * follows a suite of the first.
  */
 export async function inTwoLanes(suites, runSuite, show = (chunk) => process.stdout.write(chunk)) {
   const waiting = [...suites];
@@ -58,12 +59,12 @@ export async function inTwoLanes(suites, runSuite, show = (chunk) => process.std
     held = [];
   };
   const first = async () => {
-    for (let suite; (suite = waiting.shift()); flush()) results.push(await runSuite(suite, 2, show));
+    for (let suite; (suite = waiting.shift()); flush()) results.push(await runSuite(suite, show));
   };
   const second = async () => {
-    while (waiting.length > 0 && !waiting.at(-1).wide) {
+    for (let suite; (suite = waiting.pop());) {
       const said = [];
-      results.push(await runSuite(waiting.pop(), 1, (chunk) => said.push(chunk)));
+      results.push(await runSuite(suite, (chunk) => said.push(chunk)));
       held.push(...said);
     }
   };

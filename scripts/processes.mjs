@@ -11,12 +11,8 @@ export const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
  * Runs a program to its end, passes signals on, and returns its exit status. With `onLine`, that function
  * gets every line of its output.
  */
-export function run(program, words, onLine, env = {}) {
-  const child = spawn(program, words, {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit',
-  });
+export function run(program, words, onLine) {
+  const child = spawn(program, words, { cwd: ROOT, stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit' });
   if (onLine)
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   const passOn = (signal) => child.kill(signal);
@@ -35,13 +31,9 @@ export function run(program, words, onLine, env = {}) {
 }
 
 /** Runs a program to its end, prints its output, and returns it with its exit status. */
-export function captured(program, words, print, env = {}) {
+export function captured(program, words, print) {
   print(`\n$ ${program} ${words.join(' ')}\n`);
-  const child = spawn(program, words, {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(program, words, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk) => {
     print(chunk);

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 interface Suite {
   name: string;
   ms: number;
-  wide?: boolean;
 }
 type Result = { passed: number; failed: number; lines: string[] };
 const { countChecks, countTests, inTwoLanes } = (await import(
@@ -17,49 +16,38 @@ const { countChecks, countTests, inTwoLanes } = (await import(
   countTests(name: string, output: string, status: number): Result;
   inTwoLanes(
     suites: Suite[],
-    run: (suite: Suite, workers: number, print: (text: string) => void) => Promise<string>,
+    run: (suite: Suite, print: (text: string) => void) => Promise<string>,
     show: (text: string) => void,
   ): Promise<string[]>;
 };
 
-async function lanesOf(suites: Suite[]) {
-  const lanes: Record<number, string[]> = { 1: [], 2: [] };
+async function runInLanes(suites: Suite[]) {
+  const begun: string[] = [];
   const shown: string[] = [];
-  const run = async ({ name, ms }: Suite, workers: number, print: (text: string) => void) => {
-    lanes[workers]?.push(name);
+  const run = async ({ name, ms }: Suite, print: (text: string) => void) => {
+    begun.push(name);
     print(`${name} begins`);
     await sleep(ms);
     print(`${name} ends`);
     return name;
   };
   const results = await inTwoLanes(suites, run, (text) => shown.push(text));
-  return { first: lanes[2], second: lanes[1], shown, results };
+  return { begun, shown, results };
 }
 
 test('the lanes take suites from both ends and meet in the middle', async () => {
-  const { first, second, results } = await lanesOf([
-    { name: 'long', ms: 200, wide: true },
+  const { begun, results } = await runInLanes([
+    { name: 'long', ms: 200 },
     { name: 'middle', ms: 20 },
     { name: 'short', ms: 20 },
     { name: 'last', ms: 20 },
   ]);
-  expect(first).toEqual(['long']);
-  expect(second).toEqual(['last', 'short', 'middle']);
+  expect(begun).toEqual(['long', 'last', 'short', 'middle']);
   expect(results.toSorted()).toEqual(['last', 'long', 'middle', 'short']);
 });
 
-test('the second lane leaves wide suites to the first', async () => {
-  const { first, second } = await lanesOf([
-    { name: 'long', ms: 100, wide: true },
-    { name: 'wide', ms: 20, wide: true },
-    { name: 'last', ms: 20 },
-  ]);
-  expect(first).toEqual(['long', 'wide']);
-  expect(second).toEqual(['last']);
-});
-
 test('what two suites print at once is not mixed', async () => {
-  const { shown } = await lanesOf([
+  const { shown } = await runInLanes([
     { name: 'a', ms: 80 },
     { name: 'b', ms: 20 },
   ]);

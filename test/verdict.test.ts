@@ -28,7 +28,7 @@ const steady = file('a.test.ts', { one: 'passed', two: 'passed' });
 const broken = file('b.test.ts', { three: 'failed', four: 'passed' });
 const mended = file('b.test.ts', { three: 'passed', four: 'passed' });
 
-test('a test that passes on its second run fails in CI, and is named', () => {
+test('a test that passes on its second run fails where unsteady tests count, and is named', () => {
   const verdict = verdictOf(report(steady, broken), report(mended), '/root', true);
   expect(verdict).toEqual({ passed: 3, failed: 1, lines: ['UNSTEADY b.test.ts > three | why'] });
 });
@@ -43,7 +43,7 @@ test('a test that fails twice counts once', () => {
   expect(verdict).toEqual({ passed: 3, failed: 1, lines: ['FAILED b.test.ts > three | why'] });
 });
 
-test('a set-up that failed once fails in CI, beside its tests that passed', () => {
+test('a set-up that failed once fails where unsteady tests count, beside its tests that passed', () => {
   const verdict = verdictOf(
     report(steady, file('b.test.ts', {}, 'no set-up')),
     report(mended),
