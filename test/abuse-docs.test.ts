@@ -35,8 +35,8 @@ test('the abuse page lists every abuse in order, with its defence and tests name
 
 test('every abuse test has a row on the page', async () => {
   const page = await readFile(join(ROOT, 'docs', 'reference', 'abuse.md'), 'utf8');
-  for (const name of ['edge', 'submissions', 'sockets', 'hostile']) {
-    const file = `test/abuse/${name}.test.ts`;
+  for (const name of ['abuse/edge', 'long/abuse/submissions', 'abuse/sockets', 'abuse/hostile']) {
+    const file = `test/${name}.test.ts`;
     for (const id of namedIn(await readFile(join(ROOT, file), 'utf8')))
       expect([file, id, IDS.includes(id) && page.includes(`| ${id} |`)]).toEqual([file, id, true]);
   }
