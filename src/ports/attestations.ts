@@ -9,7 +9,9 @@ export interface OracleRef {
 }
 
 export interface Attestations {
-  /** As many as required, ascending by signer; undefined while there are fewer. */
+  /**
+   * Returns as many signatures as the oracle requires, ascending by signer; undefined while there are fewer.
+   */
   signatures(
     attestation: Attestation,
     oracle: OracleRef,
@@ -47,7 +49,7 @@ export const ATTEST_ANSWERS = ['signed', 'unknown', 'not_final', 'refused'] as c
 
 export type AttestAnswer =
   | { kind: 'signed'; signer: Address; signature: Hex }
-  /** Not seen yet; `signer` would sign it. */
+  /** The attester has not seen the fill yet; `signer` would sign it. */
   | { kind: 'unknown'; signer?: Address | undefined }
   | { kind: 'not_final'; blocksToGo: number }
   /** Will never be signed. */

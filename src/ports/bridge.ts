@@ -15,18 +15,21 @@ export interface BridgeRoute {
 export interface BridgeMove extends BridgeRoute {
   /** An `LpAccount`, at the same address on both chains: sends and receives. */
   account: Address;
-  /** What leaves the account, base units of the source token. */
+  /** The amount that leaves the account, in base units of the source token. */
   amount: bigint;
 }
 
 export interface BridgeEstimate {
-  /** What arrives at least, base units of the destination token; enforced on chain. */
+  /** The least amount that arrives, in base units of the destination token; enforced on chain. */
   leastReceived: bigint;
-  /** From the mined send to the arrival, as a rule. */
+  /** The usual time from the mined send to the arrival, in seconds. */
   seconds: number;
-  /** Paid with the send, wei of the source chain. */
+  /** The fee in wei of the source chain, paid with the send. */
   nativeFee: bigint;
-  /** How the bridge would carry it, in its own words; kept with the estimate. Without it: its slowest way. */
+  /**
+   * The bridge's own name for how it would carry the transfer; kept with the estimate. Absent: its slowest
+   * mode.
+   */
   mode?: string;
 }
 
@@ -63,7 +66,10 @@ export type TransferProgress =
   | { state: 'waiting'; detail: string }
   /** Anyone may send this call on the destination. It reverts when the transfer has arrived. */
   | { state: 'deliverable'; call: BridgeCall }
-  /** In a block that may still be reorganised away: final from the chain's `finalNumber` on. */
+  /**
+   * The arrival is in a block that may still be reorganised away; it is final from the chain's `finalNumber`
+   * on.
+   */
   | { state: 'arrived'; received: bigint; txHash: Hex; blockNumber: bigint }
   /**
    * Does not go on by itself, as far as can be seen now: ask again later. The money is in the bridge unless
@@ -81,8 +87,8 @@ export interface Bridge {
   /** The call by the mover of `move.account` that sends. Pure. */
   send(move: BridgeMove, estimate: BridgeEstimate): BridgeCall;
   /**
-   * What a mined transaction has sent; undefined when it sent nothing. Throws `UpstreamError` when no node
-   * knows the transaction, too.
+   * Returns what a mined transaction has sent; undefined when it sent nothing. Throws `UpstreamError` also
+   * when no node knows the transaction.
    */
   sent(move: BridgeMove, estimate: BridgeEstimate, txHash: Hex): Promise<SentTransfer | undefined>;
   /**

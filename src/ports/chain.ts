@@ -17,7 +17,7 @@ export interface Block {
 
 export type EscrowStatus = 'none' | 'deposited' | 'claimed' | 'refunded';
 
-/** At the latest block by default; throw `UpstreamError` when no endpoint answers. */
+/** Reads at the latest block by default, and throws `UpstreamError` when no endpoint answers. */
 export interface ChainViews {
   orderStatus(orderId: Bytes32, at?: bigint): Promise<EscrowStatus>;
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<Bytes32 | undefined>;
@@ -38,7 +38,9 @@ export interface ChainViews {
   withdrawalDelay(at?: bigint): Promise<number>;
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
-  /** What the account lets its operator spend of a token; undefined: it has no limits. */
+  /**
+   * Returns what the account lets its operator spend of a token; undefined when the operator has no limits.
+   */
   operatorLimit(
     account: Address,
     operator: Address,
@@ -76,7 +78,7 @@ export interface ChainViews {
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
   /** undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
-  /** As the chain charges now. */
+  /** Returns the fees that the chain charges now. */
   rollupFees(at?: bigint): Promise<RollupFees>;
 }
 
@@ -98,7 +100,7 @@ export interface DecidingViews {
     payloadHash: Bytes32,
     at: bigint,
   ): Promise<boolean>;
-  /** On the canonical chain, as of block `at`. */
+  /** Returns the hash of a block on the canonical chain, as of block `at`. */
   blockHash(number: bigint, at: bigint): Promise<Hex | undefined>;
 }
 
@@ -126,7 +128,7 @@ export interface ContractCall {
 
 export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
-/** Of any contract. */
+/** A log of any contract. */
 export interface ChainLog {
   txHash: Hex;
   blockNumber: bigint;
@@ -154,7 +156,7 @@ export interface Receipt {
   effectiveGasPrice: bigint;
   /** Wei that a rollup charged beyond the gas: for its data and its operator; 0n on other chains. */
   rollupFee: bigint;
-  /** Of the emitter given to `receipt`. */
+  /** The logs of the emitter given to `receipt`. */
   logs?: readonly { topics: readonly Hex[]; data: Hex }[];
 }
 
@@ -169,20 +171,20 @@ export interface ChainPort extends ChainViews {
    * while nothing is. Reads memory only.
    */
   finalNumber(valueUsd: number | undefined): bigint | undefined;
-  /** Why to sign no quotes on this chain now. Reads memory only. */
+  /** Returns why no quotes should be signed on this chain now. Reads memory only. */
   healthIssue(): ChainHealthIssue | undefined;
   /**
-   * From the configured value on, or for an unknown value, several endpoints must agree: throws
+   * Several endpoints must agree from the configured value on, and for an unknown value: throws
    * `UpstreamError` `no_quorum` until they do.
    */
   deciding(valueUsd: number | undefined): DecidingViews;
   block(number: bigint): Promise<Block | undefined>;
   /**
-   * Of our escrow, oracle and bond contract, both blocks included, in chain order. `thorough` merges the
-   * answers of all endpoints, because one may omit logs.
+   * Returns the events of our escrow, oracle and bond contract in chain order, both blocks included.
+   * `thorough` merges the answers of all endpoints, because one may omit logs.
    */
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
-  /** Of one order, in blocks not older than `since`. Slower than `events`. */
+  /** Returns the events of one order in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
   /**
    * The newest log of any contract with these topics (null: any), in blocks not older than `since`; undefined

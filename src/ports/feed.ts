@@ -37,7 +37,7 @@ export type FeedTrouble =
   /** A message was refused. The last price stays. `detail` quotes what could not be read. */
   | { kind: 'refused'; why: FeedRefusal; symbol: string | null; detail?: string };
 
-/** Why a source does not want to be asked. */
+/** The reasons for which a source asks the LP to wait. */
 export const FEED_WAIT_REASONS = ['rate_limited', 'banned', 'unavailable'] as const;
 export type FeedWaitReason = (typeof FEED_WAIT_REASONS)[number];
 

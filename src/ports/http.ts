@@ -20,7 +20,7 @@ interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   header(name: string): string | undefined;
 }
 
-/** When the client stops reading, `return` is called once, even before reading began. */
+/** The server calls `return` once when the client stops reading, even before reading began. */
 export interface Download {
   contentType: string;
   filename: string;
@@ -79,7 +79,7 @@ export interface AccessGate<Key = ApiKey> {
     apiKey: string | undefined,
     route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
   ): Promise<Authenticated<Key>>;
-  /** As `authenticate`, of a ticket in place of a key. Absent where nothing takes tickets. */
+  /** Does what `authenticate` does, with a ticket in place of a key. Absent where no route takes tickets. */
   redeem?(
     ticket: string,
     route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
@@ -98,7 +98,7 @@ export interface AccessGate<Key = ApiKey> {
 export interface Socket {
   send(text: string | Buffer): void;
   close(code: number, reason: string): void;
-  /** Without a close frame, because the peer is presumed dead. */
+  /** Ends the connection without a close frame, because the peer is presumed dead. */
   terminate(): void;
   ping(): void;
   bufferedBytes(): number;
@@ -114,7 +114,7 @@ export interface SocketListener {
 export interface SocketRoute<Key = ApiKey> {
   path: string;
   keyKinds: readonly RouteKeyKind[];
-  /** Whether web pages of allowed origins may connect, with tickets. */
+  /** true when web pages of allowed origins may connect, with tickets. */
   takesTickets?: boolean;
   maxPayloadBytes: number;
   maxPerKey: number;

@@ -3,19 +3,21 @@
 export interface LinkListener {
   /** No state of an earlier connection applies. */
   opened(): void;
-  /** In order; `waitedMs`: how long it was queued here. Must not throw. */
+  /** Receives frames in order. `waitedMs`: how long the frame was queued here. Must not throw. */
   frame(text: string, waitedMs: number): void;
   /** The link reconnects unless it was stopped. */
   closed(reason: string): void;
 }
 
-/** What the peer sends faster than this process handles it. */
+/** Counts the frames that the peer sends faster than this process handles them. */
 export interface LinkLoad {
-  /** Frames that wait for their turn. */
+  /** The frames that are queued. */
   waiting: number;
   /** Frames that waited when their connection ended, since the start. */
   dropped: number;
-  /** How often the socket was not read because too many frames waited, since the start. */
+  /**
+   * The number of times since the start that the socket was not read, because too many frames were queued.
+   */
   pauses: number;
 }
 

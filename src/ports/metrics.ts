@@ -19,13 +19,16 @@ export interface Histogram {
 
 export interface Metrics {
   /**
-   * With the values of every label, each series starts at 0, so that an alert sees its first event. Label
-   * names alone are for values that are not known in advance.
+   * Registers a counter. With the values of every label, each series starts at 0, so that an alert sees its
+   * first event. Label names alone are for values that are not known in advance.
    */
   counter(name: string, help: string, labels?: readonly string[] | LabelValues): Counter;
   /** `collect` sets series at each scrape; those that no `collect` of this name sets are not shown. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
-  /** With the values of every label, each series starts empty, as a counter's does at 0. */
+  /**
+   * Registers a histogram. With the values of every label, each series starts empty, as a counter's does at
+   * 0.
+   */
   histogram(
     name: string,
     help: string,

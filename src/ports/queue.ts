@@ -8,7 +8,7 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-/** As this process last saw it. */
+/** The depth of one topic when this process last read it. */
 export interface QueueDepth {
   topic: string;
   waiting: number;

@@ -3,6 +3,6 @@
 import type { Bytes32 } from '../domain/hex.ts';
 
 export interface Random {
-  /** From a cryptographic source. */
+  /** Returns 32 bytes from a cryptographic source. */
   bytes32(): Bytes32;
 }

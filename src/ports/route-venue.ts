@@ -29,8 +29,8 @@ export interface RouteVenue {
   /** Reads memory only; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * Why it quotes nothing at all now, for the roster; undefined while it quotes. Reads memory only. The
-   * router goes by the answers of `quote` as well.
+   * Returns why the venue quotes nothing at all now, for the roster; undefined while it quotes. Reads memory
+   * only. The router goes by the answers of `quote` as well.
    */
   standing?(): Closed | { declined: 'standby'; detail: string } | undefined;
   /**
@@ -46,10 +46,10 @@ export interface RouteVenue {
    */
   promise?(promise: RoutePromise): Promise<boolean>;
   /**
-   * For `solver` quotes. The order is final on its origin: fill these outputs from the quoted account.
-   * Called repeatedly until the fills are seen, possibly by two workers and after any crash, so check the
-   * chain first and never pay twice (a second `fill` delivers nothing). Reject to be called again. Never
-   * called at or after the fillDeadline.
+   * Delivers an order of a `solver` quote that is final on its origin: fill these outputs from the quoted
+   * account. The venue calls it until the fills are seen, possibly from two workers and after any crash, so
+   * check the chain first and never pay twice (a second `fill` delivers nothing). Reject to be called again.
+   * Never called at or after the fillDeadline.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
   /** Payouts that a taker may choose after a delivery. No order settles by one. */
@@ -63,7 +63,7 @@ export interface RouteLimits {
   timeoutMs: number;
   /** The router skips the venue beyond this many concurrent asks. */
   maxInFlight: number;
-  /** Of `minimumOutput` below `outputAmount`; answers beyond it are ignored. */
+  /** The most by which `minimumOutput` may be below `outputAmount`; answers beyond it are ignored. */
   maxSlackBps: number;
 }
 
@@ -78,11 +78,14 @@ export interface RouteAsk {
   inputToken: TokenInfo;
   outputToken: TokenInfo;
   side: 'exactInput' | 'exactOutput';
-  /** Of the fixed side: what the taker escrows, fees included, or what the receiver gets; base units. */
+  /**
+   * The amount of the fixed side in base units: what the taker escrows, fees included, or what the receiver
+   * gets.
+   */
   amount: bigint;
   taker: Address;
   receiver: Address;
-  /** On one chain both are the same. */
+  /** The pinned blocks. On one chain both are the same. */
   at: { origin: Block; dest: Block };
   /** Range of `validUntil`, inclusive; chain time of the origin. */
   validity: { from: UnixSeconds; to: UnixSeconds };
@@ -101,7 +104,7 @@ export interface RouteFees {
 export interface RouteQuote {
   /** Equals `ask.amount` on exactInput. */
   inputAmount: bigint;
-  /** At the state of the pinned blocks; equals `ask.amount` on exactOutput. */
+  /** The output at the state of the pinned blocks; equals `ask.amount` on exactOutput. */
   outputAmount: bigint;
   /**
    * Enforced by the escrow; at most `outputAmount`, and equal on exactOutput. A surplus goes to the
@@ -115,14 +118,14 @@ export interface RouteQuote {
   /** Intermediate tokens and amounts; three at most. For display. */
   via: readonly { token: Address; amount: bigint }[];
   /**
-   * What the venue charges in each leg, one more than `via` has stops; already part of the amounts. null: the
-   * venue charges by its price, or does not say. For display.
+   * The venue's fee of each leg, one more than `via` has stops; already part of the amounts. null: the venue
+   * charges by its price, or does not say. For display.
    */
   fees: readonly (VenueFee | null)[];
   execution: RouteExecution;
 }
 
-/** Of one leg, in base units of its input or output, rounded up where it is no whole number. */
+/** The fee of one leg, in base units of its input or output, rounded up where it is no whole number. */
 export interface VenueFee {
   in: 'input' | 'output';
   amount: bigint;
@@ -137,7 +140,7 @@ type RouteExecution =
 export interface RoutePromise {
   ask: RouteAsk;
   quote: RouteQuote;
-  /** Of the order. Of all orders with one nonce of a taker on a chain, at most one is accepted. */
+  /** The order's nonce. Of all orders with one nonce of a taker on a chain, at most one is accepted. */
   nonce: bigint;
 }
 

@@ -51,7 +51,7 @@ export interface ChainReport {
   chainId: number;
   /** The last final block, which `rooms` refer to. */
   block: bigint;
-  /** Of the newest block whose events are all in this or an earlier report. */
+  /** The time of the newest block whose events are all in this or an earlier report. */
   time: UnixSeconds;
   /** Upper bound of holds: the balance at `block` less withdrawals and buffer. */
   rooms: readonly { bucket: string; room: bigint }[];
@@ -64,7 +64,7 @@ export interface ChainReport {
   used: readonly { group: string; winner: string | null }[];
 }
 
-/** Of all live holds of a bucket, as of `atMs` of our clock. */
+/** Sums all live holds of a bucket, as of `atMs` of our clock. */
 export interface SharedSum {
   sum: bigint;
   atMs: number;
@@ -100,7 +100,7 @@ export interface SharedInventory {
   report(report: ChainReport): Promise<ReportResult | undefined>;
   /** Binding holds; undefined when the store cannot be reached. */
   kept(): Promise<readonly Pick<BindingHold, 'orderId' | 'group' | 'bucket'>[] | undefined>;
-  /** By bucket or cap, over all replicas; undefined when unreachable. */
+  /** Returns the sums by bucket or cap, over all replicas; undefined when unreachable. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;
   seen(bucket: string): SharedSum | undefined;
   state(): SharedState;

@@ -10,9 +10,12 @@ export interface Signer {
    * does not sign within `withinMs`, or, without it, within the signer's own limit.
    */
   sign(message: Uint8Array, options?: { withinMs?: number }): Promise<Hex>;
-  /** Why its key service does not sign now; undefined while it does. Absent: the key is in this process. */
+  /**
+   * Returns why the key service does not sign now; undefined while it does. Absent: the key is in this
+   * process.
+   */
   issue?(): string | undefined;
-  /** How many signatures its key service makes at a time. Absent: the key is in this process. */
+  /** The number of signatures that the key service makes at a time. Absent: the key is in this process. */
   places?: number;
 }
 

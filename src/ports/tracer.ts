@@ -14,14 +14,14 @@ export interface SpanIds {
 
 export interface Span {
   name: string;
-  /** Of this span, when it is the root of its trace; otherwise `parent` is given. */
+  /** The ids of this span, when it is the root of its trace; otherwise `parent` is given. */
   ids?: SpanIds | undefined;
   parent?: SpanIds | undefined;
   /** Wall clock, ms. */
   startMs: number;
   endMs: number;
   attributes?: Readonly<Record<string, string | number>>;
-  /** Why the work of the span failed. */
+  /** Says why the work of the span failed. */
   failed?: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface TxIntent {
 export type TxStatus =
   /** Stored and broadcast, perhaps not yet mined. `hashes` are all attempts, newest last. */
   | { state: 'pending'; hashes: Hex[] }
-  /** In a canonical block, not necessarily final. */
+  /** The transaction is in a canonical block, which is not necessarily final. */
   | { state: 'mined'; receipt: Receipt; hashes: Hex[] }
   /** A no-op or a foreign transaction used the nonce: the intent never ran. */
   | { state: 'void'; reason: string; hashes: Hex[] };

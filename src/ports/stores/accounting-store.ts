@@ -7,7 +7,7 @@ import type { Side } from '../../inventory/event.ts';
 export interface Posting {
   account: string;
   chainId: number;
-  /** In lower case. */
+  /** Stored in lower case. */
   token: Address | 'native';
   amount: bigint;
 }
@@ -71,13 +71,13 @@ export interface TradeRecord {
   inputMicros: bigint;
   feesMicros: bigint;
   earnedMicros: bigint;
-  /** In base units. */
+  /** In base units, as `earned` is. */
   paid: bigint;
   earned: bigint;
   gasMicros: bigint;
-  /** By average cost; set when the fill is final. */
+  /** The profit by average cost, in millionths of USD; set when the fill is final. */
   realisedMicros: bigint;
-  /** By seconds after acceptance. */
+  /** The mark-outs by seconds after acceptance. */
   marks: Record<string, Mark>;
 }
 
@@ -181,7 +181,9 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/** What was booked in a window: final fills, and the gas of other orders. Positive mark-outs are profit. */
+/**
+ * Sums what was booked in a window: final fills, and the gas of other orders. Positive mark-outs are profit.
+ */
 export interface ProfitRow {
   key: string;
   trades: number;
@@ -192,11 +194,13 @@ export interface ProfitRow {
   gasMicros: bigint;
   lostMicros: bigint;
   realisedMicros: bigint;
-  /** By seconds after acceptance. */
-  /** Without an entry where no mark was taken: it is not due, or there was no price. */
+  /**
+   * The mark-outs by seconds after acceptance. A mark that was not taken has no entry: it is not due, or
+   * there was no price.
+   */
   markMicros: Record<string, bigint>;
   late: number;
-  /** With `by: 'trade'` only. */
+  /** The trade of the row; only with `by: 'trade'`. */
   trade?: ProfitTrade;
 }
 
@@ -238,10 +242,10 @@ export interface TransferCosts {
 
 export interface StoredProfit {
   rows: ProfitRow[];
-  /** Of all trades of the window, whatever the limit. */
+  /** Sums all trades of the window, whatever the limit. */
   all: ProfitRow;
   transfers: TransferCosts;
-  /** What the figures of a position changed by, in millionths of USD. */
+  /** The changes of each position's figures, in millionths of USD. */
   assets: { asset: string; realised: bigint; unrealised: bigint; owner: bigint }[];
   /** Unix ms since when the books know the time of every figure; null: from their opening on. */
   timedFromMs: number | null;
@@ -253,9 +257,9 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 export interface JournalStore {
   /** `epoch` comes from `LpStore.open`; once there is a newer one, this store writes nothing. */
   open(epoch: number): Promise<JournalOpening>;
-  /** How far the books have read each chain. */
+  /** Returns up to which block the books have read each chain. */
   cursors(): Promise<JournalCursor[]>;
-  /** For a replica that does not keep the books. Existing explanations stay. */
+  /** Stores explanations for a replica that does not keep the books. Existing explanations stay. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
   takersSince(sinceMs: number): Promise<TakerMarks[]>;
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
@@ -273,7 +277,7 @@ export interface JournalStore {
    * the window's entries is closing.
    */
   statement(of: Statement): Promise<{ last: number; opening: Balance[]; closing: Balance[] }>;
-  /** In order, after entry `after` and up to `last`. */
+  /** Returns entries in order, after entry `after` and up to `last`. */
   statementEntries(
     of: Statement,
     page: { after: number; last: number; limit: number },

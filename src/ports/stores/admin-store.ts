@@ -19,7 +19,7 @@ export interface AdminEntry {
   after: object | null;
 }
 
-/** Only one runs at a time over all replicas. */
+/** Only one such transaction runs at a time, over all replicas. */
 export interface AdminTx {
   workspace(id: string): Promise<Workspace | undefined>;
   putWorkspace(workspace: Workspace): Promise<void>;
@@ -31,7 +31,7 @@ export interface AdminTx {
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<void>;
   keysOf(workspaceId: string, memberId: string): Promise<ApiKey[]>;
-  /** Of this mode. */
+  /** Counts the live keys of this mode. */
   countLiveKeys(workspaceId: string, mode: KeyMode): Promise<number>;
   setKeyRole(id: string, role: Role): Promise<void>;
   record(entry: AdminEntry): Promise<void>;

@@ -4,13 +4,13 @@ export interface AuditEntry {
   atMs: number;
   /** A signal, or the caller of the admin API. */
   who: string;
-  /** Of the caller of the admin API; null for the process itself. */
+  /** The address of the admin API's caller; null for the process itself. */
   address: string | null;
   what: string;
   note: string | null;
-  /** Without secrets. */
+  /** The changes, without secrets. */
   changes: readonly { path: string; from: string; to: string }[];
-  /** Of the configuration file read for this entry. */
+  /** The hash of the configuration file that was read for this entry. */
   configSha256: string | null;
 }
 

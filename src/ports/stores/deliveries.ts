@@ -35,10 +35,10 @@ export interface DeliveryStore {
   dueDeliveries(chainId: number, now: number, limit: number): Promise<DueDelivery[]>;
   /** The next try is not before this chain time. */
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
-  /** With something left; oldest first, at most 1,000. */
+  /** Returns deliveries that are not fully paid out; oldest first, at most 1,000. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
   /**
-   * For facts that change neither status nor finality, so no claim is needed. false, and nothing written,
+   * Appends facts that change neither status nor finality, so no claim is needed. false, and nothing written,
    * when the order has changed meanwhile.
    */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;

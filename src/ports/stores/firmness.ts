@@ -1,4 +1,7 @@
-/** What shows how firm a solver is: answer times, ended orders, its accounts, and claims on its bonds. */
+/**
+ * Stores the evidence of how firm a solver is: answer times, ended orders, its accounts, and claims on its
+ * bonds.
+ */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import type { BondClaim } from '../../domain/bond.ts';
@@ -9,14 +12,16 @@ export interface BondClaimRecord extends Omit<BondClaim, 'user'> {
   txHash: Bytes32;
   logIndex: number;
   block: bigint;
-  /** Of the block; Unix ms. */
+  /** The time of the block, in Unix ms. */
   atMs: number;
   /** The LP's. */
   account: Address;
   token: Address;
 }
 
-/** How many answers took so long: a bucket of `venue/solvers/answer-times`. */
+/**
+ * The number of answers in one bucket of response times; `venue/solvers/answer-times` defines the buckets.
+ */
 export interface AnswerCount {
   bucket: number;
   n: number;

@@ -1,6 +1,6 @@
 /**
- * What route venues have promised to pay out of floats of their own. All processes of one venue share it, so
- * that two replicas do not promise the same money.
+ * Stores what route venues have promised to pay out of floats of their own. All processes of one venue share
+ * it, so that two replicas do not promise the same money.
  */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
@@ -11,7 +11,7 @@ import type { StoredTransfer } from './transfers.ts';
 /** A token that a route venue holds on one chain. */
 export interface FloatPlace {
   venueId: string;
-  /** In whose ledger the token is; of this venue alone. */
+  /** The account in whose ledger the token is. It belongs to this venue alone. */
   account: Address;
   chainId: number;
   token: Address;
@@ -46,24 +46,24 @@ export interface FloatPromise extends FloatPlace {
   until: UnixSeconds;
   /** All that may be promised of the place, what is promised already included. */
   most: bigint;
-  /** What the place holds; quotes, orders and transfers together may be no more. */
+  /** The base units that the place holds. Quotes, orders and transfers together may not exceed them. */
   held: bigint;
-  /** Where `most` and `held` were read. */
+  /** The block at which `most` and `held` were read. */
   asOf: FloatBlock;
 }
 
 /** A transfer from this place to another place of the same float. */
 export interface FloatTransfer extends FloatPlace {
   transfer: StoredTransfer;
-  /** As in a promise. */
+  /** The base units that the place holds, as in a promise. */
   held: bigint;
   asOf: FloatBlock;
   /** Base units that must be left to be promised. */
   low: bigint;
-  /** What all transfers since `sinceMs` may have carried between these places, this one included. */
+  /** Limits what all transfers since `sinceMs` may have carried between these places, this one included. */
   day: {
     sinceMs: number;
-    /** In 1e-18 of a whole token. */
+    /** The limit, in 1e-18 of a whole token. */
     most: bigint;
     places: readonly { chainId: number; token: Address; decimals: number }[];
   };
@@ -74,11 +74,11 @@ export type FloatTransferAnswer = 'added' | 'one_is_open' | 'not_free' | 'over_d
 
 /** Base units. */
 export interface FloatUse {
-  /** Of quotes that can still be submitted. */
+  /** The promises of quotes that can still be submitted. */
   promised: bigint;
-  /** Of accepted orders that the place has not paid in the block asked for. */
+  /** The outputs of accepted orders that the place has not paid in the block asked for. */
   open: bigint;
-  /** Of transfers to other chains that the block asked for does not show as requested yet. */
+  /** The transfers to other chains that the block asked for does not show as requested yet. */
   moving: bigint;
 }
 

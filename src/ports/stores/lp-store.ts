@@ -1,6 +1,6 @@
 /**
- * What an LP must not lose: awards, the times up to which it may have signed, and its ledger after a clean
- * stop. A replaced owner can no longer write.
+ * Stores what an LP must not lose: awards, the times up to which it may have signed, and its ledger after a
+ * clean stop. A replaced owner can no longer write.
  */
 
 import type { SignedCommitment } from '../../domain/commitment.ts';
@@ -18,20 +18,20 @@ export interface LpAward {
   orderId: Bytes32;
   quoteId: Bytes32;
   order: StandardOrder;
-  /** Of our output. */
+  /** The index of our output. */
   outputIndex: number;
   /** Ours, as evidence; null when we learned of the order from the chain. */
   commitment: SignedCommitment | null;
   stage: AwardStage;
-  /** On another chain. Attesters sign its block time, and the claim repeats it. */
+  /** The fill on another chain. Attesters sign its block time, and the claim repeats it. */
   fill: { timestamp: UnixSeconds; txHash: Hex; blockNumber: bigint } | null;
-  /** Why it failed, or what it waits for. */
+  /** Says why the award failed, or what it waits for. */
   note: string | null;
   acceptedAtMs: number;
   updatedAtMs: number;
 }
 
-/** What the operator expects of a pair for a while. */
+/** The operator's expectation of a pair for a while. */
 export interface LpSignal extends PriceSignal {
   readonly pair: string;
   /** The LP buys or sells the base; null: both. */
@@ -42,7 +42,7 @@ export interface LpSignal extends PriceSignal {
   readonly note: string | null;
 }
 
-/** How far a chain's events are in the ledger. */
+/** The last block of a chain whose events are all in the ledger. */
 export interface ChainCursor {
   chainId: number;
   block: bigint;
@@ -57,7 +57,7 @@ export interface CleanStop {
 export interface Opening {
   /** Other stores of this LP write only while it is the newest. */
   epoch: number;
-  /** By chain id. */
+  /** The leases by chain id. */
   leases: ReadonlyMap<number, Lease>;
   /** null unless the last stop was clean. Returned once. */
   clean: CleanStop | null;
@@ -94,7 +94,7 @@ export interface LpStore {
   join(replica: string): Promise<Joining>;
   /** Takes or extends leadership when no other replica holds it. */
   lead(leaseMs: number): Promise<Leadership>;
-  /** Of this replica's leadership, for other stores behind the same fence. */
+  /** Returns the epoch of this replica's leadership, for other stores behind the same fence. */
   epoch(): number;
   /** The latest time up to which any process may have signed, by chain id. */
   signedUpTo(): Promise<ReadonlyMap<number, UnixSeconds>>;

@@ -5,7 +5,7 @@ export interface PricingVersion {
   atMs: number;
   who: string;
   note: string | null;
-  /** What the configuration file set, by pair: parameters, and those of single corridors. */
+  /** The parameters that the configuration file set by pair, and those of single corridors. */
   parameters: Record<
     string,
     {

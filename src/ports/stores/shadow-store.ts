@@ -1,4 +1,7 @@
-/** What a shadow LP saw and would have quoted, so that its report survives a restart. */
+/**
+ * Stores the requests that a shadow LP saw and the quotes that it would have given, so that its report
+ * survives a restart.
+ */
 
 export interface ShadowRequest {
   rfqId: string;
@@ -13,21 +16,21 @@ export interface ShadowRequest {
   declined: string | null;
   /** The control that declined, if one did. */
   control: string | null;
-  /** Of the shadow quote, in base units; the other figures of the quote are null without one as well. */
+  /** The input of the shadow quote, in base units. All figures of the quote are null without one. */
   input: bigint | null;
   output: bigint | null;
   spreadBps: number | null;
   /** Millionths of USD at the mid of the quote. `earned` is after fees and gas, rounded down. */
   volumeMicros: bigint | null;
   earnedMicros: bigint | null;
-  /** By the win-rate curve that priced it. */
+  /** The probability by the win-rate curve that priced the quote. */
   winProbability: number | null;
   /** Quote tokens for one base token. */
   mid: number | null;
   /** Base units at which the taker accepted another quote; null: none that the venue told of. */
   acceptedInput: bigint | null;
   acceptedOutput: bigint | null;
-  /** In bps, positive when the mid moved against the LP; null: not measured. */
+  /** The mid's move in bps, positive when it went against the LP; null: not measured. */
   mark1: number | null;
   mark10: number | null;
   mark60: number | null;
@@ -37,7 +40,7 @@ export interface ShadowRequest {
 export interface ShadowStore {
   /** Inserts or replaces by `rfqId`, all or none. */
   put(requests: readonly ShadowRequest[]): Promise<void>;
-  /** At most the newest `limit` of the window, `untilMs` excluded, oldest first. */
+  /** Returns at most the newest `limit` requests of the window, `untilMs` excluded, oldest first. */
   list(window: { sinceMs: number; untilMs: number | null }, limit: number): Promise<ShadowRequest[]>;
   /** Deletes all but the newest. */
   keep(newest: number): Promise<void>;

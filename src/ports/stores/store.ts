@@ -67,7 +67,7 @@ export interface RosterTransition {
   atMs: number;
 }
 
-/** How an order without commitments is settled. */
+/** Says how an order without commitments is settled. */
 export interface OrderRoute {
   venueId: string;
   kind: RouteKind;
@@ -77,7 +77,7 @@ export interface OrderRoute {
 
 /** Never changes after acceptance. */
 export interface NewOrder {
-  /** Also the public order id. */
+  /** It is the public order id, too. */
   orderId: Bytes32;
   quoteId: Bytes32;
   workspaceId: string;
@@ -99,12 +99,12 @@ export interface NewOrder {
   solverIds: readonly string[];
   signature: Hex;
   signScheme: 'EIP712' | 'EIP1271';
-  /** Of openFor/settle: mode byte and its data. */
+  /** The signature argument of openFor or settle: a mode byte and its data. */
   funding: Hex;
   candidate: string;
   referenceId: string | null;
   amountUsd: number | null;
-  /** At acceptance; null on orders older than screening. */
+  /** The result of screening at acceptance; null on orders older than screening. */
   screening: Screened | null;
   /** null: no report is due. */
   travelRule: TravelRuleDuty | null;
@@ -121,7 +121,7 @@ export interface IdempotencyScope {
   namespace: 'rfq' | 'router';
   mode: KeyMode;
   key: string;
-  /** Of the request body's canonical JSON. */
+  /** The hash of the request body's canonical JSON. */
   bodySha256: string;
 }
 
@@ -190,7 +190,7 @@ export interface KeyStore {
 }
 
 export interface TicketStore {
-  /** When it expires, Unix ms. */
+  /** Returns when the ticket expires, in Unix ms. */
   addTicket(ticket: { sha256: string; keyId: string; lifeMs: number }): Promise<number>;
   /** Spends the ticket: of all calls, at most one gets its key. */
   useTicket(
@@ -217,16 +217,16 @@ export interface OrderStore {
   /** One transaction. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit. */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
-  /** At most one order is accepted per nonce of a taker on a chain. */
+  /** Returns the order that used a nonce. At most one order is accepted per nonce of a taker on a chain. */
   orderOfNonce(originChainId: number, taker: Address, nonce: bigint): Promise<OrderRecord | undefined>;
-  /** Oldest first. At most one is not failed. */
+  /** Returns the orders that spend this order's output, oldest first. At most one of them is not failed. */
   nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
-  /** Not final, oldest first. */
+  /** Returns orders that are not final, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
-  /** Those open that no worker holds. */
+  /** Returns the ids of open orders that no worker holds. */
   unclaimed(orderIds: readonly Bytes32[]): Promise<Bytes32[]>;
-  /** Those open and unclaimed; with chains, only those that originate there. */
+  /** Claims the open orders that no worker holds; with chains, only those that originate there. */
   claim(
     orderIds: readonly Bytes32[],
     owner: string,

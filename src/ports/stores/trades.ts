@@ -13,7 +13,7 @@ export interface TradeLegName {
   kind: 'rfq' | RouteKind;
   solverId: string;
   dependsOn: readonly number[];
-  /** As quoted. null: not known; absent on trades of older releases. */
+  /** The fees as quoted. null: not known; absent on trades of older releases. */
   fees?: readonly { asset: string; amount: string }[] | null;
 }
 
@@ -22,10 +22,13 @@ export interface TradeTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   sourceChainId: number;
   destChainId: number;
-  /** On a split, of the largest slice. */
+  /** The LP; on a split, the LP of the largest slice. */
   lp: string;
   orderKind: OrderKind;
-  /** Of the whole route or split, in order, as quoted. Absent on older trades, and where only `lp` fills. */
+  /**
+   * The legs of the whole route or split, in order, as quoted. Absent on older trades, and where only `lp`
+   * fills.
+   */
   legs?: readonly TradeLegName[];
   input: { token: Address; amount: string };
   /** Sum of all outputs, as enforced. `quoted`: as shown to the taker, where larger. */
@@ -40,7 +43,7 @@ export interface TradeRow {
   createdAtMs: number;
   memberId: string | null;
   amountUsd: number | null;
-  /** From acceptance to settled; null until settled. */
+  /** The time from acceptance to settled, in milliseconds; null until settled. */
   speedMs: number | null;
   terms: TradeTerms;
   state: TradeState;
@@ -124,7 +127,7 @@ export interface CapturedGas {
   gasUsed: bigint | null;
   /** Gas and L1 data fee, wei. */
   feeWei: bigint | null;
-  /** Per whole native coin at that time; null without a price. */
+  /** The price of a whole native coin at that time; null without a price. */
   nativeUsd: number | null;
 }
 
@@ -139,8 +142,8 @@ export interface TradeStore {
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
   /**
-   * In batches, from one snapshot. With `since`, in order of position, whatever the query's sort. `busy`:
-   * this book, or too many, are being exported. `ahead`: no position is as far as `since`.
+   * Exports in batches, from one snapshot. With `since`, in order of position, whatever the query's sort.
+   * `busy`: this book, or too many, are being exported. `ahead`: no position is as far as `since`.
    */
   exportAll(
     query: TradeQuery,

@@ -11,7 +11,7 @@ export interface StoredTransfer {
   /** Why, and who wanted it, in words. */
   reason: string;
   createdAtMs: number;
-  /** Of the last attempt to send, stored before it. */
+  /** The estimate of the last attempt to send, stored before it. */
   estimate: BridgeEstimate | null;
   sent: SentTransfer | null;
   facts: readonly TransferFact[];

@@ -31,7 +31,7 @@ export interface TravelRuleRecord {
   endedAtMs: number | null;
   transmitter: string | null;
   reference: string | null;
-  /** Of a failure, without secrets. */
+  /** Describes a failure, without secrets. */
   detail: string | null;
   messageSha256: string | null;
 }
@@ -40,7 +40,7 @@ export interface TravelRuleStore {
   /** The newest; undefined when the order requires none. */
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
-  /** Of each order whose newest record is in one of these states; latest first. */
+  /** Returns the newest record of each order, where it is in one of these states; latest first. */
   travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
   /** false when the order was not abandoned. */
   retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;

@@ -20,27 +20,30 @@ export interface TxStore {
     intents: readonly NewSlot[],
     lanes: readonly Address[],
   ): Promise<(TxSlot | undefined)[] | undefined>;
-  /** Before broadcast. false, and nothing written, when the fence is stale. */
+  /** Stores attempts before they are broadcast. false, and nothing written, when the fence is stale. */
   addAttempts(
     signer: TxSigner,
     attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[],
   ): Promise<boolean>;
-  /** Void: the intent never ran. false when the fence is stale. */
+  /** Ends slots; `void`: the intent never ran. false when the fence is stale. */
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
-  /** After a reorganisation. false when the fence is stale. */
+  /** Opens slots again after a reorganisation. false when the fence is stale. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
   /** The newest slot of each key of these signers; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
   /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
-  /** From this nonce on, by nonce, without slots mined below this block. */
+  /** Returns slots from this nonce on, by nonce, without those mined below this block. */
   slotsFrom(
     chainId: number,
     signer: Address,
     from: { nonce: number; block: bigint },
     limit: number,
   ): Promise<TxSlot[]>;
-  /** Of the transaction with this hash, whoever signed it; not of one that only uses a nonce. */
+  /**
+   * Returns the key and signer of the transaction with this hash; undefined for a transaction that only uses
+   * a nonce.
+   */
   keyOf(chainId: number, txHash: Hex): Promise<{ key: string; signer: Address } | undefined>;
   /**
    * Every signer that was leased on this chain in this store, by its first transaction. One that never sent
@@ -58,7 +61,7 @@ export interface TxSigner {
 export interface NewSlot {
   /** Its key's name, or a bundle's. */
   key: string;
-  /** Of a bundle, in order; otherwise just `key`. */
+  /** The keys of a bundle in order; otherwise just `key`. */
   keys: readonly string[];
   to: Address;
   data: Hex;

@@ -29,7 +29,7 @@ export interface WebhookEndpoint {
   updatedAtMs: number;
 }
 
-/** For one endpoint, with a `id` that is the same whoever makes it from the same event. */
+/** A delivery to one endpoint. Every process that makes it from the same event gives it the same `id`. */
 export interface NewDelivery {
   id: string;
   endpointId: string;
@@ -81,7 +81,7 @@ export interface RosterChange {
 
 export interface WebhookBacklog {
   waiting: number;
-  /** When the longest overdue delivery of an enabled endpoint was due; null when none is due. */
+  /** The due time of the longest overdue delivery of an enabled endpoint; null when none is due. */
   overdueSinceMs: number | null;
   disabled: number;
 }
@@ -89,13 +89,13 @@ export interface WebhookBacklog {
 export interface WebhookStore {
   /** false, and nothing added, when the workspace has `limit` endpoints in that mode. */
   add(endpoint: WebhookEndpoint, limit: number): Promise<boolean>;
-  /** Of one workspace and mode, oldest first. */
+  /** Returns the endpoints of one workspace and mode, oldest first. */
   list(workspaceId: string, mode: KeyMode): Promise<WebhookEndpoint[]>;
   endpoint(id: string): Promise<WebhookEndpoint | undefined>;
   change(id: string, change: Partial<WebhookEndpoint>): Promise<WebhookEndpoint | undefined>;
   /** Ends its waiting deliveries as failed, in the same transaction. false when it was not enabled. */
   disable(id: string, atMs: number, reason: string): Promise<boolean>;
-  /** With its deliveries. */
+  /** Removes an endpoint and its deliveries. */
   remove(id: string): Promise<boolean>;
 
   /** Enabled ones; with workspaces, only theirs. */
@@ -118,7 +118,7 @@ export interface WebhookStore {
   end(delivery: Pick<WebhookDelivery, 'id' | 'endpointId' | 'attempts'>, end: AttemptEnd): Promise<boolean>;
   /** Enabled endpoints with deliveries that are due. */
   dueEndpoints(nowMs: number): Promise<string[]>;
-  /** When the endpoint has something to do next; undefined when nothing waits. */
+  /** Returns when the endpoint's next delivery is due; undefined when nothing waits. */
   nextDue(endpointId: string): Promise<number | undefined>;
   /** Enabled endpoints without a success since before then. */
   failingSince(beforeMs: number): Promise<WebhookEndpoint[]>;
@@ -136,7 +136,7 @@ export interface WebhookStore {
 
 export interface WebhookAnswer {
   status: number;
-  /** As the receiver asks; undefined when it does not. */
+  /** The delay that the receiver asks for; undefined when it asks for none. */
   retryAfterMs: number | undefined;
 }
 
