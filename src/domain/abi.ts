@@ -15,23 +15,23 @@ export class AbiWriter {
     this.#bytes = newBytes(length);
   }
 
-  /** One word: a number big endian, hex right-aligned (an address fills the low 20 bytes). */
+  /** Writes one word: a number big endian, hex right-aligned (an address fills the low 20 bytes). */
   word(value: bigint | number | Hex): this {
     return typeof value === 'string' ? this.#digits(value, 2, 32) : this.uint(value, 32);
   }
 
-  /** A non-negative whole number in `width` bytes, big endian. */
+  /** Writes a non-negative whole number in `width` bytes, big endian. */
   uint(value: bigint | number, width: number): this {
     if (value < 0) throw new InvariantError(`${value} does not fit uint${8 * width}.`);
     return this.#digits(value.toString(16), 0, width);
   }
 
-  /** The bytes as they are. */
+  /** Writes the bytes as they are. */
   raw(hex: Hex): this {
     return this.#digits(hex, 2, byteLength(hex));
   }
 
-  /** What stands behind an offset: the length, then the bytes padded to whole words. */
+  /** Writes what stands behind an offset: the length, then the bytes padded to whole words. */
   dynamic(hex: Hex): this {
     const length = byteLength(hex);
     this.uint(length, 32).raw(hex);
@@ -41,7 +41,7 @@ export class AbiWriter {
     return this;
   }
 
-  /** The whole string. Throws `InvariantError` unless every byte of it has been written. */
+  /** Returns the whole string. Throws `InvariantError` unless every byte of it has been written. */
   get bytes(): Uint8Array {
     if (this.#at !== this.#bytes.length)
       throw new InvariantError(`${this.#at} of ${this.#bytes.length} bytes were encoded.`);
@@ -58,14 +58,14 @@ export class AbiWriter {
   }
 }
 
-/** abi.encode of values that take one word each. */
+/** Computes abi.encode of values that take one word each. */
 export function encodeWords(values: readonly (bigint | number | Hex)[]): Uint8Array {
   const writer = new AbiWriter(32 * values.length);
   for (const value of values) writer.word(value);
   return writer.bytes;
 }
 
-/** How many bytes `dynamic` writes. */
+/** Returns the number of bytes that `dynamic` writes. */
 export const dynamicLength = (hex: Hex): number => 32 + paddedLength(byteLength(hex));
 
 export const byteLength = (hex: Hex): number => (hex.length - 2) >> 1;

@@ -5,7 +5,10 @@ import { keccakBytes } from './keccak.ts';
 
 const ascii = new TextEncoder();
 
-/** In the mixed case of EIP-55: a letter is upper case where the hash of the lower-case digits says so. */
+/**
+ * Writes the address in the mixed case of EIP-55: a letter is upper case where the hash of the lower-case
+ * digits says so.
+ */
 export function checksummed(address: Address): Address {
   const digits = address.slice(2).toLowerCase();
   const hash = keccakBytes(ascii.encode(digits));
@@ -16,7 +19,7 @@ export function checksummed(address: Address): Address {
   return `0x${letters.join('')}`;
 }
 
-/** Whether a digit or the case of a letter was changed. Text in one case carries no checksum. */
+/** Returns whether a digit or the case of a letter was changed. Text in one case carries no checksum. */
 export function isMistyped(address: string): boolean {
   // Most are in lower case, and messages are full of them.
   if (!/[A-F]/.test(address)) return false;

@@ -17,12 +17,12 @@ export function isAmount(text: string): boolean {
   return DECIMAL.test(text) && (text.length < 78 || BigInt(text) <= MAX_UINT256);
 }
 
-/** floor(a * b / denominator), for non-negative a, b and positive denominator. */
+/** Returns floor(a * b / denominator), for non-negative a, b and positive denominator. */
 export function mulDivDown(a: bigint, b: bigint, denominator: bigint): bigint {
   return (a * b) / denominator;
 }
 
-/** ceil(a * b / denominator), for non-negative a, b and positive denominator. */
+/** Returns ceil(a * b / denominator), for non-negative a, b and positive denominator. */
 export function mulDivUp(a: bigint, b: bigint, denominator: bigint): bigint {
   return divUp(a * b, denominator);
 }
@@ -36,7 +36,7 @@ export function divUp(a: bigint, b: bigint): bigint {
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Whole tokens for people: `formatUnits(24973895500n, 6)` is "24973.8955". Exact. */
+/** Writes whole tokens for people: `formatUnits(24973895500n, 6)` is "24973.8955". Exact. */
 export function formatUnits(amount: Amount, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -46,8 +46,8 @@ export function formatUnits(amount: Amount, decimals: number): string {
 }
 
 /**
- * "-1.445681017729416437 WETH": an amount in messages for people. Exact. A token that is no longer configured
- * has no known decimals: its base units are named as such.
+ * Writes an amount in messages for people, such as "-1.445681017729416437 WETH". Exact. A token that is no
+ * longer configured has no known decimals: its base units are named as such.
  */
 export function formatTokens(
   amount: Amount,
@@ -59,8 +59,8 @@ export function formatTokens(
 }
 
 /**
- * Base units of a decimal text: `parseUnits("0.5", 6)` is 500000n. Throws `AmountError` on more decimals than
- * the token has.
+ * Reads base units of a decimal text: `parseUnits("0.5", 6)` is 500000n. Throws `AmountError` on more
+ * decimals than the token has.
  */
 export function parseUnits(text: string, decimals: number): Amount {
   const match = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text);

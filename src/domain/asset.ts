@@ -16,7 +16,8 @@ const CAIP19 = /^eip155:([1-9][0-9]{0,15})\/erc20:(0x[0-9a-fA-F]{40})$/;
 const RESERVED = /^0x0{36}/;
 
 /**
- * undefined for malformed text, a chain id that no number holds exactly, and addresses where no token can be.
+ * Reads an asset id; undefined for malformed text, a chain id that no number holds exactly, and addresses
+ * where no token can be.
  */
 export function parseAssetId(text: string): Asset | undefined {
   const match = CAIP19.exec(text);

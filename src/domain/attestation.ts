@@ -1,4 +1,6 @@
-/** What attesters sign: that a payload (a fill) was seen in a contract on another chain, deep enough. */
+/**
+ * Defines what attesters sign: that a payload (a fill) was seen in a contract on another chain, deep enough.
+ */
 
 import { separatorOf } from './escrow-domain.ts';
 import type { Address, Bytes32 } from './hex.ts';
@@ -35,7 +37,7 @@ export interface AttestationList extends Omit<Attestation, 'payloadHash'> {
   payloadHashes: readonly Bytes32[];
 }
 
-/** To sign, for the oracle contract that accepts it. */
+/** Returns the message that attesters sign for the oracle contract that accepts it. */
 export const attestationMessage = (
   oracle: OraclePlace,
   { remoteChainId, application, payloadHash }: Attestation,
@@ -68,7 +70,10 @@ function messageAt({ chainId, oracle }: OraclePlace, words: Parameters<typeof en
   return typedDataMessage(separator, keccak(encodeWords(words)));
 }
 
-/** What the escrow stores of a fill: keccak256 of who delivered (32 bytes) and when (4 bytes). */
+/**
+ * Returns what the escrow stores of a fill: keccak256 of the account that delivered (32 bytes) and the time
+ * (4 bytes).
+ */
 export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | 'timestamp'>): Bytes32 {
   return keccak(new AbiWriter(36).word(solver).uint(timestamp, 4).bytes);
 }
@@ -94,7 +99,7 @@ export function fillDescription({ solver, orderId, timestamp, output }: FillFact
 }
 
 export interface FillFacts {
-  /** Who is paid on the origin, as 32 bytes. */
+  /** The account that is paid on the origin, as 32 bytes. */
   solver: Bytes32;
   orderId: Bytes32;
   /** Block time of the fill. */
@@ -104,7 +109,7 @@ export interface FillFacts {
 
 export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccak(fillDescription(facts));
 
-/** The attestation that proves this fill, made on `output.chainId` by `output.settler`. */
+/** Returns the attestation that proves this fill, made on `output.chainId` by `output.settler`. */
 export function fillAttestation(facts: FillFacts): Attestation {
   return {
     remoteChainId: facts.output.chainId,

@@ -18,7 +18,7 @@ export interface TokenInfo {
   priceSymbol: string | null;
 }
 
-/** What gas is paid in. One whole unit is 10^18 wei, whatever the decimals of `token`. */
+/** The currency in which gas is paid. One whole unit is 10^18 wei, whatever the decimals of `token`. */
 export interface NativeCurrency {
   symbol: string;
   /** The reference price symbol, such as "ETH" or "USD". */
@@ -32,7 +32,9 @@ export const ETHER: NativeCurrency = { symbol: 'ETH', priceSymbol: 'ETH', token:
 export const FINALITY_TAGS = ['safe', 'finalized'] as const;
 export type FinalityTag = (typeof FINALITY_TAGS)[number];
 
-/** From this value on a fact is final under so many blocks, or at or below the block that nodes call so. */
+/**
+ * A fact of at least this value is final under so many blocks, or at or below the block that nodes call so.
+ */
 export type FinalityStep = { aboveUsd: number } & (
   | { depth: number }
   /** `seconds`: how long that takes as a rule. */
@@ -48,11 +50,11 @@ export interface Chain extends ClockMargins {
   escrow: Address;
   oracle: Address;
   permit2: Address;
-  /** What LPs answer with for their promises; without it nothing is demanded of them. */
+  /** The contract that holds the bonds of LPs. Without it no bond is demanded of them. */
   quoteBond?: Address | null;
   /** Blocks on top before a fact of this chain counts as final for us. */
   depth: number;
-  /** What more it takes from a value on; ascending. */
+  /** The stricter finality that facts of higher values need, ascending by value. */
   finality?: readonly FinalityStep[];
   blockTimeMs: number;
   native: NativeCurrency;
@@ -66,7 +68,7 @@ export const finalityStep = (
 ): FinalityStep | undefined =>
   finality.findLast(({ aboveUsd }) => valueUsd === undefined || valueUsd >= aboveUsd);
 
-/** Until a fact of this value is final, as a rule; rounded up. */
+/** Returns how long a fact of this value usually takes to be final, in seconds, rounded up. */
 export function secondsToFinalUp(
   chain: Pick<Chain, 'finality' | 'depth' | 'blockTimeMs'>,
   valueUsd: number | undefined,
@@ -89,11 +91,14 @@ export const crossLandingSeconds = (
   secondsToFinalUp(chain, valueUsd) -
   secondsToFinalUp({ ...chain, finality: [] }, valueUsd);
 
-/** For messages: a token that is not configured is named by its address. */
+/** Names a token in messages; a token that is not configured is named by its address. */
 export const tokenOrAddress = (chain: Chain, address: Address): { symbol: string; decimals: number | null } =>
   tokenOf(chain, address) ?? { symbol: address, decimals: null };
 
-/** Base units of the native currency's token, rounded up. undefined where there is no such token. */
+/**
+ * Converts wei to base units of the native currency's token, rounded up. undefined where there is no such
+ * token.
+ */
 export function nativeTokenUnitsUp({ token }: NativeCurrency, wei: bigint): bigint | undefined {
   return token === null ? undefined : divUp(wei, 10n ** BigInt(18 - token.decimals));
 }

@@ -1,4 +1,4 @@
-/** What LPs sign: the commitment that makes a quote firm, by itself or in a tree of many. */
+/** Defines what LPs sign: the commitment that makes a quote firm, by itself or in a tree of many. */
 
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
@@ -47,7 +47,7 @@ export const commitmentDigest = (domain: EscrowDomain, commitment: QuoteCommitme
  */
 export const QUOTE_TREE_TYPEHASH = keccakText('QuoteTree(bytes32 root)');
 
-/** Its root, and the siblings of each leaf. */
+/** Returns the tree's root, and the siblings of each leaf. */
 export function quoteTree(digests: readonly Bytes32[]): { root: Bytes32; proofs: Bytes32[][] } {
   const proofs: Bytes32[][] = digests.map(() => []);
   let row = digests.map((hash, index) => ({ hash, leaves: [index] }));
@@ -75,8 +75,8 @@ export const treeMessage = (domain: EscrowDomain, root: Bytes32): Uint8Array =>
   typedDataMessage(domainSeparator(domain), keccak(encodeWords([QUOTE_TREE_TYPEHASH, root])));
 
 /**
- * The digest that a key signed and its 64 or 65 bytes: of the commitment itself, or of the root of its tree.
- * An account of code is asked about the commitment's own digest and all bytes.
+ * Returns the digest that a key signed and its 64 or 65 bytes: of the commitment itself, or of the root of
+ * its tree. An account of code is asked about the commitment's own digest and all bytes.
  */
 export function signedPart(
   domain: EscrowDomain,
@@ -92,9 +92,9 @@ export function signedPart(
   return { digest: keccak(treeMessage(domain, node)), signature: signature.slice(0, OWN_END) as Hex };
 }
 
-/** Each step costs whoever settles some 900 gas, so that venue and clients accept no more. */
+/** Each step costs the sender of the settlement some 900 gas, so venue and clients accept no more. */
 export const MOST_TREE_STEPS = 10;
-/** Where the hexadecimal digits of 65 bytes end. */
+/** The end of the hexadecimal digits of 65 bytes. */
 const OWN_END = 2 + 2 * 65;
 
 const pairHash = (a: Bytes32, b: Bytes32): Bytes32 => keccak(encodeWords(a < b ? [a, b] : [b, a]));

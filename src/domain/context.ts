@@ -37,7 +37,7 @@ export function encodeContext({ exclusiveFor, startTime, portionBps, feeBps, rel
 const PREFIX = `0xe2${'0'.repeat(24)}` as const;
 const hexOf = (value: number | bigint, digits: number): string => value.toString(16).padStart(digits, '0');
 
-/** undefined for any context that is not a clean 0xe2. */
+/** Reads a context; undefined for any that is not a clean 0xe2. */
 export function decodeContext(context: Hex): OutputContext | undefined {
   if (context.length !== LENGTH || !context.startsWith('0xe2000000000000000000000000')) return undefined;
   const number = (from: number, bytes: number) => context.slice(2 + from * 2, 2 + (from + bytes) * 2);

@@ -1,4 +1,7 @@
-/** Why a solver does not quote: an answer, not an error; and the risk controls that may be the reason. */
+/**
+ * States why a solver does not quote, which is an answer and not an error, and the risk controls that may be
+ * the reason.
+ */
 
 import type { UnixSeconds } from './time.ts';
 
@@ -17,9 +20,9 @@ export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
 export interface Decline {
   declined: DeclineReason;
-  /** For people and logs: which limit, which price. */
+  /** Names the limit or price, for people and logs. */
   detail?: string;
-  /** Which risk control refused; for metrics and people. */
+  /** The risk control that refused; for metrics and people. */
   control?: Control;
   /**
    * `settings`: our own configuration lets no size pass, so the taker cannot find one that fits. `shadow`:
@@ -41,7 +44,7 @@ export interface Closed {
   declined: 'closed';
   /** The first second in which it takes orders again; null when that is not known. */
   opensAt: UnixSeconds | null;
-  /** For people and logs. */
+  /** Explains the reason to people and in logs. */
   detail?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How an output reaches its receiver: as tokens in its wallet, or as a credit in the destination escrow's
- * ledger that the receiver uses or withdraws from there.
+ * Says how an output reaches its receiver: as tokens in its wallet, or as a credit in the destination
+ * escrow's ledger that the receiver uses or withdraws from there.
  */
 
 import { type Address, addressToBytes32, bytes32ToAddress, type Hex } from './hex.ts';
@@ -19,7 +19,7 @@ export interface Delivery {
   account: Address;
 }
 
-/** The two fields of an output that say how and to whom. `escrow` is the one that delivers. */
+/** Returns the two fields of an output that say how and to whom. `escrow` is the one that delivers. */
 export function recipientOf(
   { settlement, account }: Delivery,
   escrow: Address,
@@ -32,8 +32,8 @@ export function recipientOf(
 }
 
 /**
- * undefined for an output that calls its recipient back, or whose recipient is its own escrow without naming
- * an account: firmquote makes neither.
+ * Reads the delivery; undefined for an output that calls its recipient back, or whose recipient is its own
+ * escrow without naming an account: firmquote makes neither.
  */
 export function readDelivery({
   settler,

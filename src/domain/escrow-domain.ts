@@ -15,7 +15,9 @@ export const ESCROW_DOMAIN_VERSION = '1';
 const TYPE_HASH = keccakText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
-/** By `chainId:escrow`. There is one per chain; the bound is for tests that make up domains. */
+/**
+ * The separators by `chainId:escrow`. There is one per chain; the bound is for tests that make up domains.
+ */
 const separators = new Map<string, Bytes32>();
 const MAX_SEPARATORS = 1_000;
 
@@ -34,7 +36,10 @@ export function domainSeparator({ chainId, escrow }: EscrowDomain): Bytes32 {
   return separator;
 }
 
-/** Separator of any EIP-712 domain with these four fields, such as the oracle's or an EIP-3009 token's. */
+/**
+ * Returns the separator of any EIP-712 domain with these four fields, such as the oracle's or an EIP-3009
+ * token's.
+ */
 export function separatorOf({
   name,
   version,

@@ -1,12 +1,12 @@
 /**
- * What has happened to an order: an append-only list of facts, each a past participle, from which every view
+ * Defines the facts of an order: an append-only list, each named by a past participle, from which every view
  * is folded.
  */
 
 import type { Address, Bytes32, Hex } from './hex.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** Where on a chain the proof of a fact stands. */
+/** The place on a chain that proves a fact. */
 export interface Evidence {
   chainId: number;
   txHash: Hex;
@@ -74,7 +74,7 @@ export type Fact =
       windowSeconds: number;
       evidence: Evidence;
     }
-  /** Bytes left that pay a credited output out; like `sent`, it decides nothing. */
+  /** A transaction was sent that pays a credited output out; like `sent`, it decides nothing. */
   | { kind: 'payout_sent'; outputIndex: number; chainId: number; txHash: Hex }
   /** The receiver has asked for this much of it; 0: for none of it any more. */
   | {

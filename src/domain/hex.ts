@@ -69,13 +69,14 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 /** Several times faster than loops. Browsers run this file too and have no Buffer. */
 const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
 
-/** An address in the low 20 bytes of a word, as OIF writes oracles, settlers, tokens and recipients. */
+/** Puts an address in the low 20 bytes of a word, as OIF writes oracles, settlers, tokens and recipients. */
 export function addressToBytes32(address: Address): Bytes32 {
   return `${ADDRESS_PADDING}${address.slice(2).toLowerCase()}`;
 }
 
 /**
- * The address in a word. Throws `HexError` when the upper 12 bytes are not zero: such a word is no address.
+ * Returns the address in a word. Throws `HexError` when the upper 12 bytes are not zero: such a word is no
+ * address.
  */
 export function bytes32ToAddress(word: Bytes32): Address {
   if (!word.startsWith(ADDRESS_PADDING) || word.length !== 66)

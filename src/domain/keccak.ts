@@ -7,7 +7,7 @@ import { bytesToHex, hexToBytes, type Bytes32, type Hex } from './hex.ts';
 // hash-wasm compiles WebAssembly, which only has an asynchronous API. Hashing itself is synchronous.
 const hasher = await createKeccak(256);
 
-/** The digest as bytes. */
+/** Returns the digest as bytes. */
 export function keccakBytes(data: Uint8Array): Uint8Array {
   return hasher.init().update(data).digest('binary');
 }
@@ -18,7 +18,7 @@ export function keccak(data: Uint8Array): Bytes32 {
 
 const utf8 = new TextEncoder();
 
-/** Hash of UTF-8 text: type strings and event signatures. */
+/** Hashes UTF-8 text: type strings and event signatures. */
 export function keccakText(text: string): Bytes32 {
   return keccak(utf8.encode(text));
 }
@@ -27,7 +27,7 @@ export function keccakHex(hex: Hex): Bytes32 {
   return keccak(hexToBytes(hex));
 }
 
-/** What a signer of EIP-712 data signs the hash of: 0x1901 ‖ domainSeparator ‖ structHash. */
+/** Returns the message whose hash a signer of EIP-712 data signs: 0x1901 ‖ domainSeparator ‖ structHash. */
 export function typedDataMessage(domainSeparator: Bytes32, structHash: Bytes32): Uint8Array {
   return new AbiWriter(66).raw('0x1901').word(domainSeparator).word(structHash).bytes;
 }

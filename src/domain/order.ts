@@ -61,10 +61,10 @@ export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder)
   return keccak(writer.bytes);
 }
 
-/** Of the fields before the outputs. */
+/** The length of the fields before the outputs, in bytes. */
 const PACKED_LENGTH = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
 
-/** EIP-712 struct hash of the order. */
+/** Computes the EIP-712 struct hash of the order. */
 export function orderStructHash(order: StandardOrder): Bytes32 {
   const inputs = order.inputs.map((row) => keccak(encodeWords(row)));
   return keccak(
@@ -82,17 +82,20 @@ export function orderStructHash(order: StandardOrder): Bytes32 {
   );
 }
 
-/** What the taker signs: the EIP-712 digest on the escrow's own domain. */
+/** Returns the digest that the taker signs: the EIP-712 digest on the escrow's own domain. */
 export function orderDigest(domain: EscrowDomain, order: StandardOrder): Bytes32 {
   return typedDataDigest(domainSeparator(domain), orderStructHash(order));
 }
 
-/** keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
+/** Computes keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
 export function outputsHash(outputs: readonly MandateOutput[]): Bytes32 {
   return keccak(encodeWords(outputs.map(outputStructHash)));
 }
 
-/** keccak256(abi.encode(output)): the key of the escrow's fill records, and what a `FillApproval` names. */
+/**
+ * Computes keccak256(abi.encode(output)): the key of the escrow's fill records, and what a `FillApproval`
+ * names.
+ */
 export function outputHash(output: MandateOutput): Bytes32 {
   const writer = new AbiWriter(32 + outputLength(output)).word(32);
   writeOutput(writer, output);
@@ -100,8 +103,8 @@ export function outputHash(output: MandateOutput): Bytes32 {
 }
 
 /**
- * The EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what a
- * wallet signs.
+ * Returns the EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what
+ * a wallet signs.
  */
 export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: StandardOrder): OrderEnvelope {
   return {
@@ -192,12 +195,12 @@ function outputStructHash(output: MandateOutput): Bytes32 {
   );
 }
 
-/** The six fields of an output that take one word each. */
+/** Returns the six fields of an output that take one word each. */
 function fixedFields(output: MandateOutput): readonly (bigint | Hex)[] {
   return [output.oracle, output.settler, output.chainId, output.token, output.amount, output.recipient];
 }
 
-/** abi.encode(MandateOutput[]): offset and count, an offset per output, then the outputs. */
+/** Writes abi.encode(MandateOutput[]): offset and count, an offset per output, then the outputs. */
 function writeOutputs(writer: AbiWriter, outputs: readonly MandateOutput[]): void {
   writer.word(32).word(outputs.length);
   let offset = outputs.length * 32;
@@ -211,7 +214,7 @@ function writeOutputs(writer: AbiWriter, outputs: readonly MandateOutput[]): voi
 const outputsLength = (outputs: readonly MandateOutput[]): number =>
   outputs.reduce((length, output) => length + 32 + outputLength(output), 64);
 
-/** The tuple itself: eight words, the last two being offsets, then callbackData and context. */
+/** Writes the tuple itself: eight words, the last two being offsets, then callbackData and context. */
 function writeOutput(writer: AbiWriter, output: MandateOutput): void {
   const { callbackData, context } = output;
   writer.word(output.oracle).word(output.settler).word(output.chainId);

@@ -16,7 +16,7 @@ export function isUnixSeconds(value: number): boolean {
 
 export const toSeconds = (ms: number): UnixSeconds => Math.floor(ms / 1000);
 
-/** RFC 3339 with milliseconds, in UTC. */
+/** Writes RFC 3339 with milliseconds, in UTC. */
 export const toIso = (ms: number): string => new Date(ms).toISOString();
 
 /** The three times of an order, in the order that the clock law demands. */
@@ -25,11 +25,11 @@ export interface OrderTimes {
   validUntil: UnixSeconds;
   /** Last second at which an output may be filled; the LP's commitment ends here. */
   fillDeadline: UnixSeconds;
-  /** After this second anybody may refund. */
+  /** After this second anyone may refund. */
   expires: UnixSeconds;
 }
 
-/** How long each of the two gaps has to be. */
+/** The least length of each of the two gaps. */
 export interface ClockMargins {
   /** validUntil -> fillDeadline: time to mine what was submitted in the last valid second. */
   landingMarginSeconds: number;
@@ -38,12 +38,16 @@ export interface ClockMargins {
 }
 
 /**
- * Of an order on one chain. It settles in one transaction, so nothing has to be proven afterwards; and the
- * escrow opens no order with so short a window, so nobody can lock the taker's money in place of settling.
+ * The proof window of an order on one chain. It settles in one transaction, so nothing has to be proven
+ * afterwards; and the escrow opens no order with so short a window, so nobody can lock the taker's money in
+ * place of settling.
  */
 export const SAME_CHAIN_PROOF_SECONDS = 1;
 
-/** `validUntil < fillDeadline < expires`, with both margins. The one place where order times are made. */
+/**
+ * Returns times with `validUntil < fillDeadline < expires` and both margins. No other function makes order
+ * times.
+ */
 export function orderTimes(validUntil: UnixSeconds, margins: ClockMargins): OrderTimes {
   const fillDeadline = validUntil + margins.landingMarginSeconds;
   const times = { validUntil, fillDeadline, expires: fillDeadline + margins.proofWindowSeconds };
