@@ -34,7 +34,7 @@ export interface Charges {
   gas: bigint;
 }
 
-/** Output base units for one input base unit. `lp` 'buy' takes base and pays quote. */
+/** Returns the output base units for one input base unit. `lp` 'buy' takes base and pays quote. */
 export function baseUnitRate(
   mid: Rational,
   lp: 'buy' | 'sell',
@@ -50,17 +50,17 @@ export const grossOf = (input: bigint, { num, den }: Rational): bigint => (input
 
 export const feeOf = (gross: bigint, feeBps: bigint): bigint => mulDivUp(gross, feeBps, BPS);
 
-/** Input less the platform fee as the escrow computes it, less the relay fee. */
+/** Returns the input less the platform fee as the escrow computes it, less the relay fee. */
 export function receivedOf(input: bigint, feeBps: bigint, relayFee: bigint): bigint {
   return input - (input * feeBps) / BPS - relayFee;
 }
 
-/** Output for an input. Negative when it does not cover gas. */
+/** Returns the output for an input. Negative when it does not cover gas. */
 export function exactIn(input: bigint, charges: Charges): bigint {
   return paid(grossOf(input, charges.rate), charges);
 }
 
-/** Output for a gross: the formula made monotone. */
+/** Returns the output for a gross: the formula made monotone. */
 export function paid(gross: bigint, charges: Charges): bigint {
   const here = formula(gross, charges);
   if (gross === 0n) return here;
@@ -73,7 +73,8 @@ function formula(gross: bigint, { spread, feeBps, gas }: Charges): bigint {
 }
 
 /**
- * The smallest input that buys at least `output`: `exactIn(x) >= output > exactIn(x - 1)`. For output > 0.
+ * Returns the smallest input that buys at least `output`: `exactIn(x) >= output > exactIn(x - 1)`. For output
+ * > 0.
  */
 export function exactOut(output: bigint, charges: Charges): bigint {
   const { rate, spread, feeBps, gas } = charges;

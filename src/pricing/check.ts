@@ -148,7 +148,7 @@ function sums(
   signals(inputs, terms, wrong);
 }
 
-/** The distance from the fair value. */
+/** Returns the distance from the fair value. */
 const solvedOf = ({ c0, fee, x, m, explore = 0, signalSkew = 0, signalWidth = 0 }: Priced['terms']) =>
   c0 + fee + x + m + explore + signalSkew + signalWidth;
 
@@ -250,7 +250,7 @@ function netOfGas(inputs: PriceInputs, gross: bigint, { p, q }: Fraction): bigin
   return gross - own - (inputs.relayFee * p + q - 1n) / q;
 }
 
-/** 1 - Phi(d): its series near zero, its continued fraction (evaluated forwards) in the tail. */
+/** Returns 1 - Phi(d): its series near zero, its continued fraction (evaluated forwards) in the tail. */
 function upperTail(d: number): number {
   const density = Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI);
   if (d < -2.5) return 1 - upperTail(-d);

@@ -57,7 +57,7 @@ export function firmness(
   return bisect(cost, after, omega, curve, motion);
 }
 
-/** The same root by bisection. */
+/** Finds the same root by bisection. */
 export function bisect(
   cost: number,
   after: number,

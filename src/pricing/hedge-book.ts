@@ -7,8 +7,9 @@ export interface HedgeLevel {
 }
 
 /**
- * bps worse than the mid, never negative. `side` 1 sells into the bids. Beyond the visible depth the price of
- * the last level stands for the rest, so the impact is too low; the square-root law beside it covers that.
+ * Returns how much worse than the mid a hedge would trade, in bps, never negative. `side` 1 sells into the
+ * bids. Beyond the visible depth the price of the last level stands for the rest, so the impact is too low;
+ * the square-root law beside it covers that.
  */
 export function walkedImpact(
   levels: readonly HedgeLevel[],

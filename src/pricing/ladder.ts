@@ -12,7 +12,7 @@ interface Rung {
   output: bigint;
 }
 
-/** Per cent of the request. */
+/** The rungs in per cent of the request. */
 const RUNGS = [10, 25, 50, 100] as const;
 
 /**

@@ -19,7 +19,7 @@ export interface Observation {
   untimed: boolean;
   /** Its share in the weighted median: a whole number, default 1. */
   weight?: number;
-  /** For push oracles; default: the limit of all sources. */
+  /** The longest age for a push oracle; default: the limit of all sources. */
   maxAgeMs?: number;
   /** Uncertainty that the source reports (Pyth), in bps. */
   confidenceBps: number;
@@ -182,14 +182,14 @@ const display = (price: Rational): number => Number(toNumber(price).toPrecision(
 const said = ({ bid, ask }: Observation): number => display({ num: bid + ask, den: 2n * ten(SCALE) });
 const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** What each source of a mid says, and how far it is from the mid. */
+/** Describes what each source of a mid says, and how far it is from the mid. */
 export const sourceTexts = ({ seen, price }: Pick<Mid, 'seen' | 'price'>): string[] =>
   seen.map((each) => {
     const offBps = deviationBps(price, { num: each.bid + each.ask, den: 2n * ten(SCALE) });
     return `${each.source} says ${said(each)}, ${offBps.toFixed(1)} bps from the mid`;
   });
 
-/** A/USD over B/USD: B per A. Uncertainties add; the time is that of the older leg. */
+/** Divides A/USD by B/USD to B per A. Uncertainties add; the time is that of the older leg. */
 export const cross = (a: Mid, b: Mid): Mid => new Cross(a, b);
 
 /** Created on every tick of every pair: lists are read from the legs instead of copied. */
@@ -223,7 +223,7 @@ class Cross implements Mid {
   }
 }
 
-/** Distance of a reference (oracle, TWAP) from the mid, in bps of the mid. */
+/** Returns the distance of a reference (oracle, TWAP) from the mid, in bps of the mid. */
 export function deviationBps(mid: Rational, reference: Rational): number {
   return Math.abs(toNumber(divide(reference, mid)) - 1) * 1e4;
 }
@@ -238,7 +238,8 @@ interface Seen extends Weighed {
 }
 
 /**
- * Weighted median; the mean of the middle two where the weight splits evenly. Exact, because values are even.
+ * Returns the weighted median; the mean of the middle two where the weight splits evenly. Exact, because
+ * values are even.
  */
 function median(items: readonly Weighed[]): bigint {
   const sorted: Weighed[] = [];

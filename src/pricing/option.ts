@@ -17,7 +17,7 @@ export interface MidMotion {
   jumpBps: number;
 }
 
-/** sigma_s: bps per square root of a second, from an annualised volatility (0.9 is 90 %). */
+/** Converts an annualised volatility (0.9 is 90 %) to sigma_s: bps per square root of a second. */
 export function perRootSecond(sigma: number): number {
   return (sigma * 1e4) / Math.sqrt(YEAR_SECONDS);
 }
@@ -37,13 +37,13 @@ export function jumpCost(strike: number, { jumps, jumpBps }: MidMotion): number 
   return jumps === 0 ? 0 : 0.5 * jumps * jumpBps * Math.exp(-Math.max(strike, 0) / jumpBps);
 }
 
-/** -dC/dD: the probability of exercise by diffusion or jump. Positive. */
+/** Returns -dC/dD: the probability of exercise by diffusion or jump. Positive. */
 export function optionSlope(strike: number, { deviation, jumps, jumpBps }: MidMotion): number {
   const byDiffusion = deviation > 0 ? normalCdf(-strike / deviation) : strike < 0 ? 1 : 0;
   return byDiffusion + (strike > 0 ? 0.5 * jumps * Math.exp(-strike / jumpBps) : 0);
 }
 
-/** C(D) of the model, in bps. */
+/** Returns C(D) of the model, in bps. */
 export function optionCost(strike: number, motion: MidMotion): number {
   return bachelierCall(strike, motion.deviation) + jumpCost(strike, motion);
 }

@@ -44,7 +44,7 @@ export interface PriceInputs {
   q: number;
   /** Own gas in base units of the output token, without buffer. */
   ownGas: bigint;
-  /** From fill to claim finalised. */
+  /** The time from the fill until the claim is finalised, in seconds. */
   lockSeconds: number;
 
   /** Adverse selection of this taker. Default 1.5. */
@@ -56,7 +56,7 @@ export interface PriceInputs {
   /** Cost of hedging immediately: a number, or the fresh book to walk. The larger counts. */
   walkedImpactBps?: number;
   hedgeBook?: readonly HedgeLevel[];
-  /** How long our output stays locked if another LP of the split fails. Default 0: no split. */
+  /** The time for which our output stays locked if another LP of the split fails. Default 0: no split. */
   splitHoldSeconds?: number;
   /** Noise in bps for learning the win rate, drawn by the caller. Default 0. */
   exploreBps?: number;

@@ -126,7 +126,7 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   };
 }
 
-/** All finite, and small enough that their squares are finite too. */
+/** Returns whether all inputs are finite, and small enough that their squares are finite too. */
 function sane({
   quoteValue,
   sigma,
@@ -162,8 +162,8 @@ function sane({
 }
 
 /**
- * Largest input worth at most `size` of the reference currency. Exact, so that the limit and the `maxAmount`
- * of its decline agree.
+ * Returns the largest input worth at most `size` of the reference currency. Exact, so that the limit and the
+ * `maxAmount` of its decline agree.
  */
 function sizeGate(
   { lp, quoteValue, quoteDecimals }: PriceInputs,
@@ -183,7 +183,10 @@ function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
   return withLargest(frame.aboveInput, largestPassing({ ...inputs, amount: ceiling }, frame));
 }
 
-/** Where no size passes, our own limits are to blame, and the taker is not told to change the amount. */
+/**
+ * Adds the largest amount that passes. Where no size passes, our own limits are the cause, and the taker is
+ * not told to change the amount.
+ */
 function withLargest(answer: PriceDecline, maxAmount: bigint): PriceDecline {
   return answer.declined === 'size_above_max' && maxAmount === 0n ? noSize(answer) : { ...answer, maxAmount };
 }
@@ -283,7 +286,7 @@ function evaluateAt(
   };
 }
 
-/** Too small if gas is most of the spread, else too large. */
+/** Declines as too small if gas is most of the spread, else as too large. */
 function tooWide(terms: SpreadTerms): PriceDecline {
   const detail = `spread of ${terms.D.toFixed(2)} bps is out of bounds`;
   if (2 * terms.gas > terms.D) return { declined: 'size_below_min', detail };
@@ -293,8 +296,8 @@ function tooWide(terms: SpreadTerms): PriceDecline {
 const gasBps = (gas: bigint, gross: bigint): number => (Number(gas) / Number(gross)) * 1e4;
 
 /**
- * Value in the reference currency. A float: it steers the spread and, as `notional`, counts against caps. It
- * never becomes an amount of a token.
+ * Returns the value in the reference currency. It is a float: it steers the spread and, as `notional`, counts
+ * against caps. It never becomes an amount of a token.
  */
 function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInputs, gross: bigint): number {
   if (lp === 'buy') return (Number(gross) / 10 ** quoteDecimals) * quoteValue;
@@ -306,7 +309,7 @@ function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInput
 const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean =>
   amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));
 
-/** Largest passing amount up to `inputs.amount`; 0n when none was found. */
+/** Returns the largest passing amount up to `inputs.amount`; 0n when none was found. */
 function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
   let high = inputs.amount;
   if (passes(inputs, frame, high)) return high;
@@ -332,7 +335,7 @@ function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
   return halve(low, high, (amount) => passes(inputs, frame, amount));
 }
 
-/** Largest input that free inventory can pay, at the spread of about that size. */
+/** Returns the largest input that free inventory can pay, at the spread of about that size. */
 function servedBy(inputs: PriceInputs, frame: Frame, free: bigint): bigint {
   const gas = frame.ownGas + frame.relay;
   let input = inputs.amount;

@@ -9,7 +9,7 @@ export interface Rational {
 const DECIMAL = /^(0|[1-9][0-9]{0,77})(?:\.([0-9]{1,78}))?$/;
 const TENS = Array.from({ length: 79 }, (_, exponent) => 10n ** BigInt(exponent));
 
-/** 10^exponent, for 0 <= exponent <= 78. */
+/** Returns 10^exponent, for 0 <= exponent <= 78. */
 export function ten(exponent: number): bigint {
   return TENS[exponent] ?? 10n ** BigInt(exponent);
 }
@@ -25,14 +25,14 @@ export function parseDecimal(text: string): Rational | undefined {
   return { num: BigInt(match[1] + fraction), den: ten(fraction.length) };
 }
 
-/** In lowest terms: short numbers multiply faster. */
+/** Reduces to lowest terms, because short numbers multiply faster. */
 export function reduced({ num, den }: Rational): Rational {
   let [a, b] = [num, den];
   while (b !== 0n) [a, b] = [b, a % b];
   return a > 1n ? { num: num / a, den: den / a } : { num, den };
 }
 
-/** a / b, as in the cross rate A/USD ÷ B/USD. b is not zero. */
+/** Returns a / b, as in the cross rate A/USD ÷ B/USD. b is not zero. */
 export function divide(a: Rational, b: Rational): Rational {
   return { num: a.num * b.den, den: a.den * b.num };
 }
@@ -43,13 +43,13 @@ export function midpoint(a: Rational, b: Rational): Rational {
     : { num: a.num * b.den + b.num * a.den, den: 2n * a.den * b.den };
 }
 
-/** Negative, zero or positive, as a is below, equal to or above b. */
+/** Returns a negative number, zero or a positive one, as a is below, equal to or above b. */
 export function compare(a: Rational, b: Rational): number {
   const difference = a.num * b.den - b.num * a.den;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Nearest float, for terms in bps and display only. */
+/** Returns the nearest float, for terms in bps and display only. */
 export function toNumber({ num, den }: Rational): number {
   const ratio = Number(num) / Number(den);
   if (Number.isFinite(ratio)) return ratio;

@@ -1,4 +1,7 @@
-/** Whether the answers of a price feed can be read: a feed that only says what cannot be read is not live. */
+/**
+ * Tracks whether the answers of a price feed can be read: a feed that sends only unreadable messages is not
+ * live.
+ */
 
 /** Reasons to refuse a message that could not be read, as opposed to one that was read and is wrong. */
 const UNREADABLE: ReadonlySet<string> = new Set(['malformed', 'out_of_range']);
@@ -18,7 +21,7 @@ export function createReadable() {
     delivered(symbol: string) {
       read.add(symbol);
     },
-    /** Without a symbol, the message may have been about any of them. */
+    /** Records a refused message. Without a symbol, the message may have been about any of them. */
     refused(why: string, symbol: string | null) {
       if (!isUnreadable(why)) return;
       refused = true;

@@ -43,7 +43,7 @@ function fraction(z: number): number {
   return normalPdf(z) / depth;
 }
 
-/** W0(e^y): w with w + ln w = y. Takes y so that e^y cannot overflow. */
+/** Returns W0(e^y): w with w + ln w = y. Takes y so that e^y cannot overflow. */
 export function lambertWExp(y: number): number {
   if (y < -700) return Math.exp(y);
   let w = y > 1 ? y - Math.log(y) : Math.exp(y) / (1 + Math.exp(y));

@@ -90,7 +90,7 @@ function modelled(
   };
 }
 
-/** The parts of a plug-in pricer. The option cost at its spread is still reported. */
+/** Returns the parts of a plug-in pricer. The option cost at its spread is still reported. */
 function replaced(
   inputs: PriceInputs,
   gas: number,
@@ -127,7 +127,7 @@ function leanTerm({ lp, noRebates }: PriceInputs, bps: number): number {
   return noRebates === true ? Math.max(term, 0) : term;
 }
 
-/** What the signal adds to the distance from the fair value. */
+/** Returns what the signal adds to the distance from the fair value, in basis points. */
 function aroundFairValue(inputs: PriceInputs): number {
   const { signal } = inputs;
   return signal === undefined ? 0 : leanTerm(inputs, signal.skewBps) + signal.widthBps;
@@ -149,7 +149,7 @@ function walked({ hedgeBook, mid, quoteValue }: PriceInputs, side: 1 | -1, size:
   return walkedImpact(hedgeBook, side, size / (value * quoteValue), value);
 }
 
-/** D - fee - gas in 1e-4 bps, rounded up: the spread of the LP. */
+/** Returns D - fee - gas in 1e-4 bps, rounded up: the spread of the LP. */
 export function spreadInteger({ D, fee, gas }: Pick<SpreadTerms, 'D' | 'fee' | 'gas'>): bigint {
   return BigInt(Math.ceil((D - fee - gas) * 1e4));
 }

@@ -46,7 +46,7 @@ export function observeMid(state: Volatility, mid: number, atMs: number): Volati
   return { variances, seconds: state.seconds + seconds, last: { mid, atMs } };
 }
 
-/** Annualised volatility for pricing: the larger of the two short horizons, at least `floor`. */
+/** Returns the annualised volatility for pricing: the larger of the two short horizons, at least `floor`. */
 export function sigmaOf({ variances }: Volatility, floor: number): number {
   return Math.max(annualised(Math.sqrt(Math.max(variances[0], variances[1]))), floor);
 }
@@ -62,7 +62,7 @@ export function volatilityRatio({ variances, seconds }: Volatility): number {
   return Math.sqrt(short / day);
 }
 
-/** One standard deviation of the mid over `seconds`, in bps. */
+/** Returns one standard deviation of the mid over `seconds`, in bps. */
 export function deviationOver(sigma: number, seconds: number): number {
   return perRootSecond(sigma) * Math.sqrt(seconds);
 }
