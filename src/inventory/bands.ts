@@ -10,18 +10,18 @@ export interface Band {
   hard: bigint | undefined;
 }
 
-/** 0 at the target, 1 and -1 at the edges of the soft band. */
+/** Returns 0 at the target, 1 and -1 at the edges of the soft band. */
 export function bandQ(position: bigint, { target, soft }: Pick<Band, 'target' | 'soft'>): number {
   return soft <= 0n ? 0 : Number(((position - target) * 1_000_000n) / soft) / 1e6;
 }
 
-/** What may come in and go out before the hard band is left. */
+/** The amounts that may come in and go out before the position leaves the hard band. */
 export interface BandRoom {
   in: bigint;
   out: bigint;
 }
 
-/** 0n beyond the edge of the hard band; undefined without one. */
+/** Returns the room in the hard band; 0n beyond its edge, undefined without one. */
 export function bandRoom(
   position: bigint,
   { target, hard }: Pick<Band, 'target' | 'hard'>,
@@ -40,7 +40,10 @@ export interface ChainShare {
 
 const MILLION = 1_000_000n;
 
-/** Where a chain with `available` stands that has `of` among `shares` of `total`. */
+/**
+ * Returns the target, position and room of a chain that has `available`, with its share among `shares` of
+ * `total`.
+ */
 export function chainBandOf(
   { available, total }: { available: bigint; total: bigint },
   { share, softShare, hardShare }: ChainShare,

@@ -3,13 +3,16 @@
 import { divUp, min } from '../domain/amount.ts';
 import type { Address } from '../domain/hex.ts';
 
-/** What accepted orders and live quotes add to the exposure to an asset, in atto; its buckets share it. */
+/**
+ * The amounts by which accepted orders and live quotes change the exposure to an asset, in atto. The asset's
+ * buckets share it.
+ */
 export interface PromisedExposure {
   committed: bigint;
   quoted: bigint;
 }
 
-/** What the account lets the operator spend of a token in a window, and what is left of it now. */
+/** The amount of a token that the account lets the operator spend in a window, and what is left of it now. */
 export interface OperatorLimit {
   most: bigint;
   left: bigint;
@@ -36,7 +39,7 @@ export interface Bucket {
   readonly exposure: PromisedExposure;
   /** Deposits, withdrawals and forgotten trades. */
   base: bigint;
-  /** What remembered trades added to that: final fills left, finalised inputs arrived. */
+  /** The change that remembered trades made to `base`: final fills left, finalised inputs arrived. */
   moved: bigint;
   pendingOut: bigint;
   committed: bigint;
@@ -74,21 +77,24 @@ export function createBucket(
   };
 }
 
-/** What a new hold may take. Negative when claims exceed what is there: only the owner's key can cause it. */
+/**
+ * Returns what a new hold may take. Negative when claims exceed the balance: only the owner's key can cause
+ * it.
+ */
 export function freeOf(bucket: Bucket): bigint {
   return roomOf(bucket) - bucket.pendingOut - bucket.committed - bucket.held;
 }
 
 /**
- * The most that all claims may come to. The chain counts a fill against the operator's limit from its block
- * on, so a fill that is not final yet is part of what was spent and not of what may be.
+ * Returns the most that all claims may come to. The chain counts a fill against the operator's limit from its
+ * block on, so a fill that is not final yet is part of what was spent and not of what may be.
  */
 export function roomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
   const own = base + moved - buffer - withdrawing;
   return operatorLimit === null ? own : min(own, operatorLimit.left + pendingOut);
 }
 
-/** Whether the operator's limit, and not the balance, decides what is free. */
+/** Returns whether the operator's limit, and not the balance, decides what is free. */
 export const isLimited = (bucket: Bucket): boolean =>
   roomOf(bucket) < roomOf({ ...bucket, operatorLimit: null });
 
@@ -113,7 +119,7 @@ export interface BucketView {
   operatorLimit: OperatorLimit | null;
   /** The most that claims may come to. */
   room: bigint;
-  /** What new quotes may take. */
+  /** The amount that new quotes may take. */
   free: bigint;
   /** Claims beyond the balance. */
   shortfall: bigint;
@@ -163,12 +169,12 @@ export function amountsOf(bucket: Bucket): BucketView {
 
 const TENS = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent));
 
-/** 1e-18 of a whole token, the common unit of an asset whose tokens differ in decimals. */
+/** Converts to 1e-18 of a whole token, the common unit of an asset whose tokens differ in decimals. */
 export function toAtto(amount: bigint, decimals: number): bigint {
   return decimals <= 18 ? amount * (TENS[18 - decimals] as bigint) : amount / 10n ** BigInt(decimals - 18);
 }
 
-/** Base units of a token: 1e-18 of a whole token, rounded down or up. */
+/** Converts 1e-18 of a whole token to base units of a token, rounded down or up. */
 export const fromAttoDown = (atto: bigint, decimals: number): bigint =>
   decimals <= 18 ? atto / (TENS[18 - decimals] as bigint) : atto * 10n ** BigInt(decimals - 18);
 

@@ -1,6 +1,6 @@
 /**
- * What live quotes add up to against every cap: one counter per taker, pair, side, asset and for the whole
- * book. A hold keeps references to its six counters, so that booking looks nothing up.
+ * Sums live quotes against every cap: one counter per taker, pair, side, asset and for the whole book. A hold
+ * keeps references to its six counters, so that booking looks nothing up.
  */
 
 import type { HoldRequest, Side } from './event.ts';

@@ -57,7 +57,10 @@ export type HoldState =
   | 'released'
   | 'failed';
 
-/** What the chain says outranks everything else. A final claim of the input implies a final fill. */
+/**
+ * Folds facts into a state. Facts of the chain outrank all others. A final claim of the input implies a final
+ * fill.
+ */
 export function holdStateOf(facts: Facts): HoldState {
   const { fills, finals, finalised, reorged } = facts;
   const onChain = fills.length + finals.length + finalised.length > 0;
@@ -74,7 +77,9 @@ export function holdStateOf(facts: Facts): HoldState {
   return facts.accepted || facts.restored || onChain ? 'accepted' : 'held';
 }
 
-/** What arrived. Of several claims that stand the smallest id counts, so that order does not matter. */
+/**
+ * Returns what arrived. Of several claims that stand the smallest id counts, so that order does not matter.
+ */
 export function receivedBy({ finalised, reorged }: Facts): bigint | undefined {
   let first: { id: string; received: bigint } | undefined;
   for (const claim of finalised)
@@ -87,7 +92,7 @@ export const usesNonce = (state: HoldState): boolean => state === 'fill_final' |
 export const hasEnded = (state: HoldState): boolean =>
   state === 'expired' || state === 'released' || state === 'failed';
 
-/** Only a deep reorganisation can change it again. */
+/** Returns whether the hold is done. Only a deep reorganisation can change such a state. */
 export const isDone = (state: HoldState): boolean => state === 'received' || hasEnded(state);
 
 export function sameRequest(a: HoldRequest, b: HoldRequest): boolean {

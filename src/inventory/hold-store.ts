@@ -79,8 +79,8 @@ export function createHoldStore(
   }
 
   /**
-   * What a final fill moved stays moved: its amounts go into the base. Without the fill the rest of its group
-   * must not come back to life: it is released.
+   * Adds the amounts that a final fill moved to the base, because they stay moved. Without the fill the rest
+   * of its group must not come back to life: it is released.
    */
   function forgetFinalFill({ group, out, in: into, request, facts }: Hold): void {
     for (const other of group.holds)

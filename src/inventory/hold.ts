@@ -17,7 +17,7 @@ export interface Hold {
   readonly clock: ChainClock;
   readonly counters: HoldCounters;
   readonly group: NonceGroup;
-  /** When a hold that is done is forgotten; 0 while it is still needed. */
+  /** The chain time at which a hold that is done is forgotten; 0 while it is still needed. */
   forgetAt: UnixSeconds;
 }
 

@@ -16,7 +16,10 @@ export interface Lease {
 export interface LeaseRule {
   /** The longest time from now to a quote's deadline: validity and landing margin. */
   longestQuoteSeconds: number;
-  /** How far beyond that the lease reaches. Longer means fewer writes and a longer wait after a crash. */
+  /**
+   * The seconds by which the lease reaches beyond that. Longer means fewer writes and a longer wait after a
+   * crash.
+   */
   aheadSeconds: number;
   graceSeconds: number;
 }
@@ -30,7 +33,10 @@ export function resume(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): 
   return now > until ? { kind: 'resume' } : { kind: 'wait', until };
 }
 
-/** Whether this deadline may be signed under the lease that is durably stored. Ask before every signature. */
+/**
+ * Returns whether this deadline may be signed under the lease that is durably stored. Ask before every
+ * signature.
+ */
 export function covers(lease: Lease | null, deadline: UnixSeconds): boolean {
   return lease !== null && !lease.clean && deadline <= lease.signedUpTo;
 }

@@ -32,11 +32,11 @@ export interface LedgerState {
   readonly graceSeconds: LedgerOptions['graceSeconds'];
   readonly onEvent: LedgerOptions['onEvent'];
   limits: Limits;
-  /** By chain and token. */
+  /** The buckets by chain and token. */
   readonly chains: Map<number, Map<string, Bucket>>;
   readonly clocks: Map<number, ChainClock>;
   readonly assets: Map<string, AssetBuckets>;
-  /** By asset, 1e-18 of a whole token. */
+  /** The amounts in transit by asset, in 1e-18 of a whole token. */
   readonly inTransit: Map<string, bigint>;
   readonly counters: Counters;
   readonly holds: HoldStore;

@@ -137,7 +137,7 @@ function hold(state: LedgerState, request: HoldRequest, now: UnixSeconds): { hel
   return { held: true };
 }
 
-/** Why a hold cannot be added; undefined when it can. `added`: undefined without its buckets. */
+/** Returns why a hold cannot be added; undefined when it can. `added`: undefined without its buckets. */
 function refusalOf(
   { limits }: LedgerState,
   request: HoldRequest,

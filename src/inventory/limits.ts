@@ -57,7 +57,7 @@ export interface Outstanding extends CapAmounts {
   count: number;
 }
 
-/** What a cap applies to. Lists of counters have this order. */
+/** The scopes of caps. Lists of counters have this order. */
 export const SCOPES = [
   'total',
   'perTaker',

@@ -30,7 +30,7 @@ export function largestOutput({ holds }: NonceGroup, bucket: Bucket): bigint {
   return largest;
 }
 
-/** What the group counts against a cap already; undefined when none of its holds counts there. */
+/** Returns what the group counts against a cap already; undefined when none of its holds counts there. */
 export function countedAgainst(
   group: NonceGroup,
   scope: number,
@@ -147,15 +147,15 @@ function largestIn(holds: readonly Hold[], from: number, scope: number, counter:
   return { notional, gapLoss };
 }
 
-/** How firmly a hold binds its output, rising; 0: not at all. */
+/** Ranks how firmly a hold binds its output, rising; 0: not at all. */
 const RANK = { held: 1, accepted: 2, filled: 3 } as const;
 function rankOf({ state }: Hold): 0 | 1 | 2 | 3 {
   return state === 'held' || state === 'accepted' || state === 'filled' ? RANK[state] : 0;
 }
 
 /**
- * Which hold represents the group in the exposure: the firmer, then the larger, then the likelier. Order ids
- * break ties, so arrival order does not matter.
+ * Returns whether hold `a` represents the group in the exposure before `b`: the firmer, then the larger, then
+ * the likelier. Order ids break ties, so arrival order does not matter.
  */
 function leads(a: Hold, b: Hold): boolean {
   const ranks = rankOf(a) - rankOf(b);

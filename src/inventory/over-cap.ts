@@ -1,4 +1,4 @@
-/** Whether a request would exceed a cap on live quotes. */
+/** Checks whether a request would exceed a cap on live quotes. */
 
 import type { Control, Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';

@@ -35,7 +35,7 @@ interface RebalanceRule {
 }
 
 export interface Rebalancer {
-  /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
+  /** Returns the moves to make now. Advice stands until the imbalance is nearly gone; call often. */
   advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
   /** Money left the chain: its advice ends. */
   left(asset: string, chain: string, nowSeconds: number): void;

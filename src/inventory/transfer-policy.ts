@@ -8,7 +8,7 @@ import { fromAttoDown, fromAttoUp } from './bucket.ts';
 
 export interface TransferPolicy {
   mode: 'by_hand' | 'automatic';
-  /** Of one transfer, and of all automatic ones that began in 24 hours, in USD. */
+  /** The limit of one transfer; `mostUsdPerDay` limits all automatic ones that began in 24 hours. In USD. */
   mostUsd: number;
   mostUsdPerDay: number;
 }
@@ -17,19 +17,22 @@ export interface WantedTransfer {
   asset: string;
   /** Chain that it leaves: one transfer of an asset at a time leaves a chain. */
   from: string;
-  /** In 1e-18 of a whole token, and the decimals of the token on the chain that it leaves. */
+  /** The amount in 1e-18 of a whole token. `decimals` are those of the token on the chain that it leaves. */
   amount: bigint;
   decimals: number;
   /** undefined: not known now. */
   usd: number | undefined;
-  /** What the bridge may keep, and what the advice reckons with, in 1e-18 of a whole token. */
+  /**
+   * `fee`: the most that the bridge may keep. `cost`: the cost that the advice assumes. Both in 1e-18 of a
+   * whole token.
+   */
   fee: bigint;
   cost: bigint;
-  /** Why it cannot begin now, whoever begins it; undefined: it can. */
+  /** Says why it cannot begin now, whether automatically or by hand; undefined when it can. */
   obstacle?: string | undefined;
 }
 
-/** Why the operator must begin a transfer. */
+/** Says why the operator must begin a transfer. */
 export interface ByHand {
   /** The same text for all transfers that this rule stops. */
   rule: string;
@@ -38,9 +41,9 @@ export interface ByHand {
 }
 
 /**
- * For each transfer that one look wants, in order: why the operator must begin it; undefined: it begins by
- * itself, and counts against the limit of the day for those after it. `begunUsd`: the automatic transfers of
- * the last 24 hours; undefined: not known, which counts as the limit reached.
+ * Returns for each transfer that one evaluation wants, in order, why the operator must begin it; undefined:
+ * it begins automatically, and counts against the limit of the day for the transfers after it. `begunUsd`:
+ * the automatic transfers of the last 24 hours; undefined: not known, which counts as the limit reached.
  */
 export function whyEachByHand(
   policy: TransferPolicy,
@@ -92,7 +95,7 @@ const rule = (text: string, amounts?: string): ByHand => ({
   detail: amounts === undefined ? text : `${text}: ${amounts}`,
 });
 
-/** What the policy has to know of a transfer that began. */
+/** The part of a begun transfer that the policy has to know. */
 interface Begun {
   createdAtMs: number;
   isAutomatic: boolean;

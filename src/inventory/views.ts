@@ -39,7 +39,7 @@ export const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: 
 
 /** Exposure to an asset over all its chains, in 1e-18 of a whole token, whatever its decimals. */
 export interface Exposure {
-  /** What is on its way between chains counts. */
+  /** Includes what is in transit between chains. */
   owned: bigint;
   committed: bigint;
   quoted: bigint;
@@ -78,11 +78,14 @@ export interface Ledger {
   /** Live quotes: held, not accepted, not ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /** What left one chain for another and is in no bucket, in 1e-18 of a whole token. Not in snapshots. */
+  /**
+   * Sets the amount that left one chain for another and is in no bucket, in 1e-18 of a whole token. Not in
+   * snapshots.
+   */
   setInTransit(asset: string, amount: bigint): void;
   visitCounters(visitor: CounterVisitor): void;
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
-  /** What the chain lets the operator spend of a token; null without a limit. */
+  /** Sets what the chain lets the operator spend of a token; null without a limit. */
   setOperatorLimit(chainId: number, token: Address, limit: OperatorLimit | null): void;
   /** The whole ledger, sorted so that equal ledgers are equal bytes. Ends expired holds first. */
   snapshot(): LedgerSnapshot;
