@@ -1,4 +1,7 @@
-/** How risk controls together make a price more careful than the pricing model alone would. */
+/**
+ * Combines risk controls into one adjustment that makes a price more careful than the pricing model alone
+ * would.
+ */
 
 import type { Control } from '../domain/decline.ts';
 import type { Suspicion } from './taker-activity.ts';
@@ -28,7 +31,7 @@ export interface AdjustmentRule {
   leastValiditySeconds: number;
 }
 
-/** Why a quote is more careful. A taker at suspicion 3 gets no quote. */
+/** The causes that make a quote more careful. A taker at suspicion 3 gets no quote. */
 export interface AdjustmentCauses {
   volatile: boolean;
   suspicion: Exclude<Suspicion, 3>;

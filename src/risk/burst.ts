@@ -11,7 +11,7 @@ export interface BurstRule {
 
 export interface Acceptance {
   atMs: number;
-  /** What the LP did with the base asset. */
+  /** Says whether the LP bought or sold the base asset. */
   side: 'buy' | 'sell';
   usd: number;
 }

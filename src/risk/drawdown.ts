@@ -4,7 +4,7 @@ export interface DrawdownRule {
   /** Losses in bps of net asset value that cut sizes. */
   hourBps: number;
   dayBps: number;
-  /** At this many times either limit the kill switch engages. */
+  /** The kill switch engages when a loss reaches this many times either limit. */
   killTimes: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the volatility regime and bursts of acceptances together decide for one pair. */
+/** Decides for one pair, from its volatility regime and bursts of acceptances, how carefully it is quoted. */
 
 import { type Burst, NO_ACCEPTANCES } from './burst.ts';
 import { CALM_MARKET, type Regime } from './regime.ts';

@@ -12,7 +12,7 @@ export interface SpikeRule {
   calmSeconds: number;
   /** A second trip within this time is stressed. */
   againSeconds: number;
-  /** How long stressed lasts. */
+  /** The regime is stressed for this long. */
   haltSeconds: number;
 }
 

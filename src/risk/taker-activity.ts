@@ -80,8 +80,8 @@ export function accepted(
 }
 
 /**
- * What an acceptance shows: after which share of its life the taker took the quote, and the seconds of
- * `heldSeconds`, for which it held firm quotes of this request, that it did not use.
+ * Measures an acceptance: after which share of its life the taker took the quote, and how many of the
+ * `heldSeconds`, for which it held firm quotes of this request, it did not use.
  */
 export function usageAt(
   {
