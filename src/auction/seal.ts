@@ -10,9 +10,9 @@ import type { UnixSeconds } from '../domain/time.ts';
 
 export interface SealKey {
   kid: string;
-  /** At least 32 bytes. */
+  /** The secret has at least 32 bytes. */
   secret: Uint8Array;
-  /** For a key that was rotated out: the longest validUntil it can have sealed. null: no end. */
+  /** For a key that was rotated out, the longest validUntil that it can have sealed. null: no end. */
   acceptUntil: UnixSeconds | null;
 }
 

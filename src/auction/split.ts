@@ -13,7 +13,7 @@ export type Ladder = readonly (readonly [bigint, bigint])[];
 export interface Slice {
   solverId: string;
   portionBps: number;
-  /** What the contract will credit, before fees. */
+  /** The amount that the contract will credit, before fees. */
   inputAmount: bigint;
   outputAmount: bigint;
 }
