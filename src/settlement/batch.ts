@@ -15,7 +15,7 @@ export function readRun(answer: Hex): { failed: bigint; used: readonly bigint[] 
   return { failed, used };
 }
 
-/** Which calls reverted, by the logs of the contract. */
+/** Returns the bits of the calls that reverted, from the logs of the contract. */
 export function failedIn(logs: readonly { topics: readonly Hex[]; data: Hex }[]): bigint {
   const log = logs[0];
   if (!log) return 0n;

@@ -21,7 +21,10 @@ export const takeBackCall = (token: Address, to: Address): Hex =>
 export const setBondTermsCall = ({ fillWindowSeconds, wallets }: BondTerms): Hex =>
   encodeFunctionData({ abi: quoteBondAbi, functionName: 'setTerms', args: [fillWindowSeconds, wallets] });
 
-/** Of one chain. `signature`: the taker's over the order; '0x' when the taker itself sends this. */
+/**
+ * Encodes a claim on an order of one chain. `signature`: the taker's over the order; '0x' when the taker
+ * itself sends this.
+ */
 export const claimCall = (
   order: StandardOrder,
   signature: Hex,

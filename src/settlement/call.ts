@@ -45,7 +45,7 @@ export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Ad
   });
 }
 
-/** In our own funding modes the sponsor is the user. */
+/** Encodes the call that opens an order for its user. In our own funding modes the sponsor is the user. */
 export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.user): Hex {
   return encodeFunctionData({
     abi: escrowAbi,
@@ -59,7 +59,7 @@ export function openCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'open', args: [toTuple(order)] });
 }
 
-/** On the destination: `solver` is the LP account; it or one of its operators sends. */
+/** Encodes a fill on the destination. `solver` is the LP account; it or one of its operators sends. */
 export function fillCall(
   orderId: Bytes32,
   output: MandateOutput,
@@ -108,8 +108,8 @@ export function submitAttestationsCall(
 }
 
 /**
- * To the oracle: proves payloads and finalises their orders, in one transaction. The proofs are gone
- * afterwards. `signatures`: over the only payload, or over the list of several. `finalisations`: a
+ * Encodes the oracle call that proves payloads and finalises their orders in one transaction. The proofs are
+ * gone afterwards. `signatures`: over the only payload, or over the list of several. `finalisations`: a
  * `finaliseCall` for this escrow for each.
  */
 export const submitAndFinaliseCall = (
@@ -136,7 +136,7 @@ const compact = (signature: Hex): Hex =>
 
 export const approveCall = (spender: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
-/** To Permit2: a bounded standing grant to the escrow. */
+/** Encodes the Permit2 call that gives the escrow a bounded standing grant. */
 export const permit2GrantCall = (
   token: Address,
   escrow: Address,
@@ -146,7 +146,7 @@ export const permit2GrantCall = (
   encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
 export const depositCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
-/** From the sender's wallet into the balance of any account. */
+/** Encodes a deposit from the sender's wallet into the balance of any account. */
 export const depositForCall = (account: Address, token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
 export const requestWithdrawalCall = (token: Address, amount: bigint): Hex =>
@@ -167,7 +167,7 @@ export const limitOperatorCall = (
 ): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'limitOperator', args: [operator, token, most, windowSeconds] });
 
-/** As viem encodes it: its types want mutable rows. */
+/** Copies the order into the mutable rows that viem's types want. */
 export function toTuple(order: StandardOrder) {
   return {
     ...order,

@@ -11,7 +11,7 @@ export interface LedgerCredit {
   creditedAt: UnixSeconds;
   windowSeconds: number;
   amount: string;
-  /** At most `amount`. */
+  /** The amount withdrawn so far, at most `amount`. */
   withdrawn: string;
   requested: string;
   requestAvailableAt: UnixSeconds | null;
@@ -43,7 +43,7 @@ export interface DeferredSettlement {
   withdrawalTxHash: Hex | null;
 }
 
-/** By output index; empty for deliveries to wallets. */
+/** Folds facts into credits by output index; empty for deliveries to wallets. */
 export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
   const credits = new Map<number, LedgerCredit>();
   const later: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>[] = [];

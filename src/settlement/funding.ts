@@ -1,4 +1,4 @@
-/** How an order is paid for: lock, signed data, and `openFor`'s signature argument. */
+/** Encodes how an order is paid for: lock, signed data, and `openFor`'s signature argument. */
 
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
@@ -116,9 +116,9 @@ export interface FundingState {
   hasEip3009: boolean;
   /** Contract wallets, delegated accounts included, cannot sign EIP-3009. */
   takerHasCode: boolean;
-  /** From the taker to Permit2. */
+  /** The taker's allowance to Permit2. */
   permit2TokenAllowance: bigint;
-  /** Inside Permit2, to the escrow. */
+  /** The taker's grant to the escrow inside Permit2. */
   permit2Grant: { amount: bigint; expiration: UnixSeconds };
   /** The lock has to hold until then. */
   fillDeadline: UnixSeconds;
@@ -145,7 +145,7 @@ export function chooseLock(state: FundingState): LockChoice {
   };
 }
 
-/** For wallets as JSON, and its digest by our own encoder. */
+/** Typed data as JSON for wallets, with its digest by our own encoder. */
 interface TypedDataToSign {
   typedData: {
     domain: Record<string, string | number>;

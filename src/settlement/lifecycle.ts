@@ -4,13 +4,13 @@ import type { Evidence, Fact, FactOf, Failure } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 
-/** Also the public `settlementStatus`. */
+/** The stages are the public `settlementStatus`, too. */
 export type OrderStage =
   /** The chain has not taken the input yet. */
   | 'awaiting_escrow'
-  /** Not everything is delivered. */
+  /** Some output is not delivered. */
   | 'escrowed'
-  /** Not every fill is proven to the origin. */
+  /** Some fill is not proven to the origin. */
   | 'delivered'
   /** The inputs have not been paid out. */
   | 'proven'

@@ -33,7 +33,7 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
       amount: bigint;
     }
   | { kind: 'nonce'; user: Address; nonce: bigint }
-  /** Of the bond contract: what an LP answers with has changed. */
+  /** The bond contract reports that an LP's bond has changed. */
   | { kind: 'bond'; account: Address; token: Address; claim?: BondClaim }
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
 );
@@ -56,7 +56,7 @@ interface RawLog {
 
 const OUTPUT_TUPLE = MANDATE_OUTPUT_TYPE.slice('MandateOutput'.length).replace(/ \w+/g, '');
 const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][],${OUTPUT_TUPLE}[])`;
-/** Of our fillers. */
+/** Our fillers emit this event. */
 export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
 
 export const surplusOf = (data: Hex): bigint =>
@@ -222,7 +222,7 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
   }
 }
 
-/** Also flattens viem's strings, which take five times the memory. */
+/** Lower-cases the text, which also flattens viem's strings: they take five times the memory. */
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
 const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;
 const wordAt = (data: Hex, at: number): bigint => BigInt(`0x${data.slice(2 + 64 * at, 66 + 64 * at)}`);

@@ -5,14 +5,14 @@ import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { keccakHex } from '../domain/keccak.ts';
 import { lpAccountAbi } from './abi/lp-account.ts';
 
-/** For `depositToLedgerCall`: everything that lies on the account. */
+/** As the amount of `moverCall.deposit` it stands for everything that lies on the account. */
 export const EVERYTHING = 2n ** 256n - 1n;
 
-/** Of the mover, to the account. Amounts in base units. */
+/** Encodes calls of the mover to the account. Amounts are in base units. */
 export const moverCall = {
   requestWithdrawal: (token: Address, amount: bigint): Hex =>
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'requestWithdrawal', args: [token, amount] }),
-  /** To the account itself. */
+  /** Withdraws to the account itself. */
   withdraw: (token: Address): Hex =>
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'withdraw', args: [token] }),
   /** Into the ledger; `EVERYTHING`: all that lies on the account. */
@@ -20,7 +20,7 @@ export const moverCall = {
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'deposit', args: [token, amount] }),
   postBond: (token: Address, amount: bigint): Hex =>
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'postBond', args: [token, amount] }),
-  /** Of bond that the owner requested, to the account. */
+  /** Takes bond that the owner requested back to the account. */
   takeBack: (token: Address): Hex =>
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'takeBack', args: [token] }),
   /** `minFinality`: 1000 when confirmed, 2000 when final. */
@@ -36,7 +36,7 @@ export const moverCall = {
       functionName: 'sendByCctp',
       args: [send.token, send.domain, send.amount, send.maxFee, send.minFinality],
     }),
-  /** With the native fee of the messages as its value. */
+  /** The transaction carries the native fee of the messages as its value. */
   sendByOft: (send: { oft: Address; eid: number; amount: bigint; leastReceived: bigint }): Hex =>
     encodeFunctionData({
       abi: lpAccountAbi,
@@ -45,7 +45,10 @@ export const moverCall = {
     }),
 } as const;
 
-/** Of the owner, to the account. What widens is sent as `schedule` first, and again when it is ripe. */
+/**
+ * Encodes calls of the owner to the account. A call that widens rights is sent as `schedule` first, and again
+ * when its delay is over.
+ */
 export const accountCall = {
   initialize: (escrow: Address, bond: Address): Hex =>
     encodeFunctionData({ abi: lpAccountAbi, functionName: 'initialize', args: [escrow, bond] }),

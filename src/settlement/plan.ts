@@ -1,4 +1,4 @@
-/** What an order needs next, by whom, and when to look again: from progress and chain time alone. */
+/** Plans an order's next step, who takes it, and when to plan again, from progress and chain time alone. */
 
 import type { FailureCode } from '../domain/fact.ts';
 import type { StandardOrder } from '../domain/order.ts';
@@ -9,9 +9,9 @@ type SettlementStep = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refu
 type Actor = 'venue' | 'lp' | 'taker' | 'anyone';
 
 export interface ChainTime {
-  /** Of the latest block: a transaction sent now sees at least this. */
+  /** The time of the latest block: a transaction sent now sees at least this. */
   head: UnixSeconds;
-  /** Of the newest final block. */
+  /** The time of the newest final block. */
   deep: UnixSeconds;
 }
 
@@ -44,7 +44,7 @@ export interface PlanInput {
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
-/** Until the stage is final there is always a step, a wait or a failure. */
+/** Returns a step, a wait or a failure until the stage is final. */
 export function plan({
   order,
   progress,

@@ -1,20 +1,20 @@
-/** What an LP's account lets an operator spend of one token, counted as the escrow counts it. */
+/** Counts what an LP's account lets an operator spend of one token, as the escrow counts it. */
 
 import type { UnixSeconds } from '../domain/time.ts';
 
-/** As it stands on the chain, in base units. */
+/** The limit as it stands on the chain, in base units. */
 export interface SpendingLimit {
-  /** Of one window. */
+  /** The most that may be spent in one window. */
   most: bigint;
   /** 0: the limit is for each second. */
   windowSeconds: number;
   /** Chain time at which the last window began, with the first spending after the one before. */
   since: UnixSeconds;
-  /** In the last window. */
+  /** The amount spent in the last window. */
   spent: bigint;
 }
 
-/** What is left at this time of the chain. */
+/** Returns what is left at this time of the chain. */
 export function limitAt(
   { most, windowSeconds, since, spent }: SpendingLimit,
   now: UnixSeconds,

@@ -17,11 +17,11 @@ interface InBlock {
 
 /** Amounts in base units of the chain where the fact was read. */
 export type TransferFact =
-  /** Of the source's escrow: withdrawable from `availableAt` until `lapsesAt`, chain time. */
+  /** The source's escrow has the request: withdrawable from `availableAt` until `lapsesAt`, chain time. */
   | ({ kind: 'requested'; amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds } & InBlock)
   /** The window closed, or another request replaced this one: the money never left the ledger. */
   | { kind: 'lapsed' }
-  /** From the source's ledger to the account. */
+  /** The money moved from the source's ledger to the account. */
   | ({ kind: 'withdrawn'; amount: bigint } & InBlock)
   /** The bridge has it. */
   | ({ kind: 'burned'; amount: bigint } & InBlock)
@@ -55,7 +55,7 @@ export type TransferStage =
 export interface TransferState {
   stage: TransferStage;
   isFinal: boolean;
-  /** Whether the ledger of the source may still hold the amount: it must not be quoted then. */
+  /** true when the ledger of the source may still hold the amount: it must not be quoted then. */
   isReserved: boolean;
   /** Base units of the chain where the money is now. */
   amount: bigint;
@@ -104,7 +104,7 @@ export function foldTransfer(planned: bigint, facts: readonly TransferFact[]): T
   };
 }
 
-/** Where the token of `TransferState.amount` is. */
+/** Returns where the token of `TransferState.amount` is. */
 export const placeOfTransfer = <Place>(
   { from, to }: { from: Place; to: Place },
   { stage }: Pick<TransferState, 'stage'>,
