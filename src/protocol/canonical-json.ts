@@ -7,7 +7,7 @@ import { InvariantError } from '../domain/errors.ts';
 
 /** Needs no escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
-/** With the `u` flag: an unpaired surrogate. */
+/** With the `u` flag this matches an unpaired surrogate. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const constants = new WeakMap<object, string>();

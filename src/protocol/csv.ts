@@ -3,7 +3,7 @@
 /** A bare number, negative ones included, is no formula. */
 export type CsvCell = string | number | null | undefined;
 
-/** Also after a full-width sign. */
+/** Matches texts that a spreadsheet takes for a formula, also after a full-width sign. */
 const FORMULA = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
@@ -13,5 +13,5 @@ function cellOf(cell: CsvCell): string {
   return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** Without a line break. */
+/** Returns the line without a line break. */
 export const csvLineOf = (cells: readonly CsvCell[]): string => cells.map(cellOf).join(',');

@@ -94,7 +94,7 @@ export const invalid = (type: RefusalType, loc: Location, msg: string): InvalidE
 
 export class ApiError extends RequestError {
   readonly retryAfterSeconds: number | null;
-  /** Of the answer, beside Retry-After. */
+  /** The headers of the answer beside Retry-After. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -115,7 +115,7 @@ interface ErrorAnswer {
   status: number;
   body: z.infer<typeof zErrorBody> | { detail: readonly Detail[] };
   headers: Readonly<Record<string, string>>;
-  /** Only our own faults are logged as errors. */
+  /** true for our own faults: only those are logged as errors. */
   ours: boolean;
 }
 

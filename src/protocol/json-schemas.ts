@@ -13,7 +13,7 @@ export interface JsonSchema {
 }
 
 export interface Components {
-  /** By id: every named schema that `of` has met. */
+  /** Every named schema that `of` has met, by id. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /** `input`: what is accepted; `output`: what is answered. Named schemas inside become references. */
   of(schema: Schema, io: 'input' | 'output'): JsonSchema;

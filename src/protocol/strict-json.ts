@@ -51,7 +51,7 @@ const BACKSLASH = 0x5c;
 
 /** One pass without recursion over depth, nodes, keys and strings; `JSON.parse` checks the grammar. */
 function scanShape(text: string, { maxDepth, maxNodes }: JsonLimits): Fault | undefined {
-  /** Per open bracket: the object's keys, or null in an array. */
+  /** Holds for each open bracket the object's keys, or null in an array. */
   const open: (Set<string> | null)[] = [];
   let nodes = 1;
   let expectKey = false;

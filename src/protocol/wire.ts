@@ -8,7 +8,7 @@ import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { OrderMessage, StandardOrder } from '../domain/order.ts';
 import { MAX_UINT32 } from '../domain/time.ts';
 
-/** For messages. */
+/** Error messages show this address as an example. */
 export const EXAMPLE_ADDRESS = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
 export const EXAMPLE_ASSET = `eip155:8453/erc20:${EXAMPLE_ADDRESS}`;
 

@@ -27,7 +27,7 @@ const zFrameId = z.union([z.string().max(100), z.int()]);
 export const zClientFrame = z.strictObject({
   op: z.enum(['subscribe', 'unsubscribe']),
   topics: z.array(z.string().min(1).max(200)).min(1).max(MAX_TOPICS),
-  /** For the topic `orders`: resume after this cursor. "0" is from the beginning. */
+  /** Resumes the topic `orders` after this cursor. "0" is from the beginning. */
   since: zCursor.optional(),
   id: zFrameId.optional(),
 });
@@ -62,7 +62,7 @@ export const zOrderEvent = z.object({
   topic: z.string(),
   type: z.enum(['order.created', 'order.settled', 'order.failed']),
   seq: z.int(),
-  /** On the topic `orders` only: resume with it as `since`. */
+  /** The cursor to resume with as `since`; on the topic `orders` only. */
   cursor: zCursor.optional(),
   orderId: z.string(),
   occurredAt: z.iso.datetime(),
@@ -100,7 +100,7 @@ export const zPriceEvent = z.object({
     /** Taker gives the output asset. */
     asks: z.array(zPriceLevel),
     solvers: z.int(),
-    /** Of the oldest level; null without levels. */
+    /** The time of the oldest level; null without levels. */
     asOf: z.iso.datetime().nullable(),
     ageMs: z.int().nullable(),
   }),

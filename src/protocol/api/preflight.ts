@@ -6,7 +6,7 @@ import { FIELDS, zQuoteCandidate } from './candidate.ts';
 import { zOrderStatusResponse } from './status.ts';
 import { zOrderId } from './submit.ts';
 
-/** Without it preflight chooses. */
+/** A request may name one of these locks; otherwise preflight chooses. */
 export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
 export type FundingLock = (typeof FUNDING_LOCKS)[number];
 

@@ -109,7 +109,7 @@ export const zUnavailable = z
   })
   .meta({ id: 'ProductUnavailable', description: 'Why there are no quotes. It is an answer, not an error.' });
 
-/** In both namespaces. */
+/** The fields of the answer in both namespaces. */
 export const quoteResponseFields = {
   requestId: z.string().describe("Names this answer in the venue's log: 32 hex digits."),
   createdAt: z.iso.datetime().describe('When the answer was made.'),

@@ -166,7 +166,7 @@ export interface RouterTerms {
   warnings: { code: number; message: string }[];
 }
 
-/** What a candidate carries under its checksum beside its terms: settler, parent order, later legs. */
+/** The part of a candidate that the checksum covers beside its terms: settler, parent order, later legs. */
 export const zSealedRoute = z.strictObject({
   venue: z.strictObject({ id: z.string(), kind: z.enum(['dex', 'bridge', 'issuer', 'fiat']) }).nullable(),
   /** `gas` limits the fill itself. */

@@ -1,4 +1,4 @@
-/** What each step of an order means, without a schema: pages import it, and forbid WebAssembly. */
+/** Says what each step of an order means, without a schema: pages import it, and forbid WebAssembly. */
 
 /** Steps of an order, in the words of `OrderStage`. */
 export const STAGE_MEANINGS = {

@@ -7,7 +7,7 @@ import { zBytes32, zHex } from '../wire.ts';
 
 export const ORDER_STATUSES = ['pending', 'settled', 'failed'] as const;
 
-/** At most 8 KB. */
+/** A signature has at most 8 KB. */
 const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not exceed 8,192 bytes');
 /** Unix seconds, although some wallets write a full uint256. */
 const zWindow = z.int().min(0);

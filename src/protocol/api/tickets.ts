@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 
-/** What a client offers as `Sec-WebSocket-Protocol` beside its ticket, and what the venue chooses. */
+/** A client offers this protocol as `Sec-WebSocket-Protocol` beside its ticket, and the venue chooses it. */
 export const STREAM_PROTOCOL = 'firmquote';
 export const TICKET_PREFIX = 'fq_ticket_';
-/** Also a token of RFC 9110, so that it may stand in `Sec-WebSocket-Protocol`. */
+/** The text is a token of RFC 9110, so that it may stand in `Sec-WebSocket-Protocol`. */
 export const TICKET = /^fq_ticket_[A-Za-z0-9_-]{43}$/;
 
 export const zTicketResponse = z

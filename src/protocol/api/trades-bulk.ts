@@ -6,7 +6,10 @@ import { FIELDS } from './candidate.ts';
 import { zLeg } from './router.ts';
 import { readDateTime, zTradeItem, zTradesFilter } from './trades.ts';
 
-/** Where in the order of creation (`c`) or of the last change (`u`) a reader is. `c0`, `u0`: at the start. */
+/**
+ * Marks a reader's place in the order of creation (`c`) or of the last change (`u`). `c0`, `u0`: at the
+ * start.
+ */
 const CURSOR = /^[cu](?:0|[1-9]\d{0,14})$/;
 
 export interface TradeCursor {
@@ -93,7 +96,7 @@ export type TradeLine = z.infer<typeof zTradeLine>;
 export const zTradesDailyQuery = zTradesFilter.omit({ sort: true, direction: true });
 export type TradesDailyQuery = z.infer<typeof zTradesDailyQuery>;
 
-/** From the first to the last day, both included. */
+/** A query may span at most this many days, the first and the last included. */
 export const MAX_DAYS = 92;
 export const DEFAULT_DAYS = 30;
 

@@ -11,7 +11,7 @@ import { encodeWords } from '../../domain/abi.ts';
 import { LINK_DOMAIN_NAME, LINK_DOMAIN_VERSION, LINK_PROOF_TYPE } from './link.ts';
 
 export interface LinkProof {
-  /** Of the challenge, so a proof answers one connection only. */
+  /** The nonce of the challenge, so that a proof answers one connection only. */
   nonce: Bytes32;
   venueId: string;
   solverId: string;

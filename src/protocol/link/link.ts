@@ -63,7 +63,7 @@ export const zSkeleton = z.strictObject({
 const zRfq = z.strictObject({
   type: z.literal('rfq'),
   rfqId: zId,
-  /** From when this message was sent. */
+  /** The time limit counts from when this message was sent. */
   deadlineMs: z.int().min(1),
   input: zAssetId,
   output: zAssetId,
@@ -91,14 +91,14 @@ const zSlice = z.strictObject({
   deadlineMs: z.int().min(1),
 });
 
-/** Without a `proof` from the chain a hold runs to its deadline. */
+/** Tells that quotes are no longer needed. Without a `proof` from the chain a hold runs to its deadline. */
 const zReleased = z.strictObject({
   type: z.literal('released'),
   quoteIds: z.array(zBytes32).max(256),
   proof: z.enum(['nonce_used', 'deadline_passed']).nullable(),
 });
 
-/** At most a few a second; further ones are only counted. */
+/** Tells why an answer was rejected. At most a few are sent a second; further ones are only counted. */
 const zRejected = z.strictObject({
   type: z.literal('rejected'),
   /** null when the frame names none. */
@@ -112,8 +112,8 @@ const zRejected = z.strictObject({
 });
 
 /**
- * To a shadow solver that was asked: another solver's quote was accepted. Amounts as in the order, which its
- * transaction makes public.
+ * Tells a shadow solver that was asked that another solver's quote was accepted. Amounts are as in the order,
+ * which its transaction makes public.
  */
 const zOutcome = z.strictObject({
   type: z.literal('outcome'),
@@ -153,7 +153,7 @@ const zHello = z.strictObject({
   replica: z.string().min(1).max(40).optional(),
   kind: z.enum(['lp', 'solver']),
   name: z.string().min(1).max(80),
-  /** Only looks on: proves no account and cannot quote. The roster shows it as standby. */
+  /** The solver only observes: it proves no account and cannot quote. The roster shows it as standby. */
   shadow: z.literal(true).optional(),
   /** One per chain: payer, signer, and proof over the challenge. Empty with `shadow`. */
   accounts: z
@@ -186,12 +186,12 @@ const zQuote = z.strictObject({
   quoteId: zBytes32,
   order: zOrderMessage,
   validUntil: zSeconds,
-  /** From submission to settlement. */
+  /** The seconds from submission to settlement. */
   eta: z.int().min(0).nullable(),
   lpSpreadBps: z.int(),
   amountBeforeFees: zAmount,
   commitment: zCommitment,
-  /** Whether another quote for this rfq follows. Absent: the venue waits briefly for one. */
+  /** true when another quote for this rfq follows. Absent: the venue waits briefly for one. */
   more: z.boolean().optional(),
 });
 
@@ -209,7 +209,7 @@ const zPartial = z.strictObject({
 const zDecline = z.strictObject({
   type: z.literal('decline'),
   rfqId: zId,
-  /** When a slice is declined. */
+  /** Names the slice that is declined. */
   quoteId: zBytes32.optional(),
   reason: z.enum(DECLINE_REASONS),
   /** Such as "vol_spike": for display and metrics only. */
@@ -218,7 +218,7 @@ const zDecline = z.strictObject({
     .regex(/^[a-z][a-z_]{0,31}$/)
     .optional(),
   maxAmount: zAmount.nullable(),
-  /** With `size_below_min`: the smallest amount of the fixed side that would pass. */
+  /** With `size_below_min`, the smallest amount of the fixed side that would pass. */
   minAmount: zAmount.optional(),
 });
 

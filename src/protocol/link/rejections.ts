@@ -1,4 +1,4 @@
-/** Why an answer of a solver does not hold: codes of the `rejected` frame, with what to look at. */
+/** Says why an answer of a solver is rejected: codes of the `rejected` frame, with what to check. */
 
 interface Rejection {
   /** Path in the answer. */

@@ -10,7 +10,7 @@ import { zAddress, zAmount, zAssetId, zBytes32, zOrderMessage, zSeconds } from '
 
 export const PARTNER_PROTOCOL_VERSION = 1;
 
-/** Of every body in both directions. */
+/** Every body has at most this size, in both directions. */
 export const PARTNER_MAX_BYTES = 64 * 1024;
 /** A message whose timestamp is further from the receiver's clock is refused. */
 export const PARTNER_TOLERANCE_SECONDS = 300;
@@ -242,7 +242,7 @@ const zPayoutOfferRequest = request(
     from: zAddress.describe('The address that the token will come from.'),
   },
 );
-/** Of the fields that the partner signs; the venue shows them to takers as they are. */
+/** The fields that the partner signs; the venue shows them to takers as they are. */
 export const zPayoutTerms = {
   offerId: zOfferId.describe("The partner's own id of the offer, which nobody can guess."),
   asset: zAssetId.describe('The token that is paid out, as asked.'),
@@ -335,7 +335,7 @@ export const zPartnerError = z
   })
   .meta({ id: 'PartnerError', description: 'The answer to a request that was not done.' });
 
-/** By the end of its path. `answer` is the body of a 200. */
+/** The operations by the end of their path. `answer` is the body of a 200. */
 export const PARTNER_OPERATIONS = {
   terms: { request: zTermsRequest, answer: zTerms },
   quote: { request: zQuoteRequest, answer: zQuoteAnswer },

@@ -9,7 +9,7 @@ import { RequestError } from '../../domain/errors.ts';
 const VERSION = 'v1a';
 
 export interface PartnerMessage {
-  /** Of a request or event: new for each. Of an answer: that of its request. */
+  /** A request or event has a new id. An answer has the id of its request. */
   id: string;
   /** Unix seconds of sending. */
   timestamp: number;
