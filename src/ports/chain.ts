@@ -32,9 +32,9 @@ export interface ChainViews {
   ): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
   /** Will be paid out automatically, so it must not back a quote. */
   ledgerDeferred(account: Address, token: Address, at?: bigint): Promise<bigint>;
-  /** Chain time from which it may be paid out; 0 when there is no deferred delivery. */
+  /** Returns the chain time from which the output may be paid out; 0 when there is no deferred delivery. */
   deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
-  /** Seconds; longer than any quote lives. */
+  /** Returns the delay in seconds; it is longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
@@ -47,10 +47,10 @@ export interface ChainViews {
     token: Address,
     at?: bigint,
   ): Promise<SpendingLimit | undefined>;
-  /** undefined where no bond contract is configured. */
+  /** Returns the LP's bond; undefined where no bond contract is configured. */
   bond(lp: Address, token: Address, at?: bigint): Promise<Bond | undefined>;
   bondTerms(lp: Address, at?: bigint): Promise<BondTerms | undefined>;
-  /** Share of a failed promise that its taker is paid, in ten-thousandths. */
+  /** Returns the share of a failed promise that its taker is paid, in ten-thousandths. */
   bondShareBps(at?: bigint): Promise<bigint | undefined>;
   isProven(
     oracle: Address,
@@ -60,7 +60,7 @@ export interface ChainViews {
     payloadHash: Bytes32,
     at?: bigint,
   ): Promise<boolean>;
-  /** Ascending signers, and how many must sign. */
+  /** Returns the signers, ascending, and how many must sign. */
   committee(oracle: Address, at?: bigint): Promise<{ threshold: number; signers: readonly Address[] }>;
   tokenBalance(owner: Address, token: Address, at?: bigint): Promise<bigint>;
   allowance(owner: Address, token: Address, spender: Address, at?: bigint): Promise<bigint>;
@@ -73,10 +73,10 @@ export interface ChainViews {
   permit2NonceUsed(owner: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   authorizationUsed(token: Address, authorizer: Address, nonce: Bytes32, at?: bigint): Promise<boolean>;
   hasCode(address: Address, at?: bigint): Promise<boolean>;
-  /** ERC-1271, with a gas cap; false for a revert, a wrong answer or no code. */
+  /** Asks the wallet by ERC-1271, with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
-  /** undefined when the call reverts. */
+  /** Returns the answer of a call; undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
   /** Returns the fees that the chain charges now. */
   rollupFees(at?: bigint): Promise<RollupFees>;
@@ -162,13 +162,15 @@ export interface Receipt {
 
 export interface ChainPort extends ChainViews {
   readonly chain: Chain;
-  /** The latest block seen; goes back only when the only node takes back what time does not allow. */
+  /**
+   * Returns the latest block seen. It goes back only when the only node takes back what time does not allow.
+   */
   head(): Block | undefined;
   headSeenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
   /**
-   * The newest block whose facts are final for an order of this value (USD; undefined: unknown). undefined
-   * while nothing is. Reads memory only.
+   * Returns the newest block whose facts are final for an order of this value (USD; undefined: unknown).
+   * undefined while nothing is. Reads memory only.
    */
   finalNumber(valueUsd: number | undefined): bigint | undefined;
   /** Returns why no quotes should be signed on this chain now. Reads memory only. */
@@ -187,29 +189,29 @@ export interface ChainPort extends ChainViews {
   /** Returns the events of one order in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
   /**
-   * The newest log of any contract with these topics (null: any), in blocks not older than `since`; undefined
-   * when there is none. Looks from the newest block back.
+   * Returns the newest log of any contract with these topics (null: any), in blocks not older than `since`;
+   * undefined when there is none. Searches from the newest block back.
    */
   newestLog(
     emitter: Address,
     topics: readonly (Hex | null)[],
     since: UnixSeconds,
   ): Promise<ChainLog | undefined>;
-  /** All such logs, oldest first. */
+  /** Returns all such logs, oldest first. */
   logsSince(
     emitter: Address,
     topics: readonly (Hex | null)[],
     since: UnixSeconds,
   ): Promise<readonly ChainLog[]>;
-  /** Paid to the receiver beyond the order's amount in this block; base units. */
+  /** Returns what the filler paid the receiver beyond the order's amount in this block, in base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: ContractCall, at?: bigint): Promise<Simulation>;
-  /** Against the latest block. `data` is the answer, or the revert data. */
+  /** Runs the call against the latest block. `data` is the answer, or the revert data. */
   dryRun(call: ContractCall): Promise<{ ok: boolean; data: Hex }>;
   fees(): Promise<Fees>;
   transactionCount(address: Address, tag: 'latest' | 'pending'): Promise<number>;
   sendRaw(raw: Hex): Promise<SendOutcome>;
-  /** undefined until mined. With the logs of `emitter`. */
+  /** Returns the receipt with the logs of `emitter`; undefined until mined. */
   receipt(hash: Hex, emitter?: Address): Promise<Receipt | undefined>;
   close(): Promise<void>;
 }

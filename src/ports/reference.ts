@@ -6,7 +6,10 @@
 import type { Rational } from '../pricing/rational.ts';
 
 export interface Reference {
-  /** USD per whole unit of a price symbol such as "ETH", exact, above 0; undefined without a fresh price. */
+  /**
+   * Returns USD per whole unit of a price symbol such as "ETH", exact, above 0; undefined without a fresh
+   * price.
+   */
   usd(symbol: string): Rational | undefined;
   /** The newest price, however old, for estimates; undefined where there never was one. */
   lastUsd(symbol: string): Rational | undefined;

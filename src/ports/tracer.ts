@@ -30,11 +30,11 @@ export interface Tracer {
   record(span: Span): void;
 }
 
-/** The root span of a quote request. `undefined`: a venue of another kind named the request. */
+/** Returns the root span of a quote request; undefined when a venue of another kind named the request. */
 export const requestSpan = (rfqId: string): SpanIds | undefined =>
   /^[0-9a-f]{32}$/.test(rfqId) ? { traceId: rfqId, spanId: rfqId.slice(16) } : undefined;
 
-/** The root span of an order. */
+/** Returns the root span of an order. */
 export const orderSpan = (orderId: Bytes32): SpanIds => ({
   traceId: orderId.slice(2, 34),
   spanId: orderId.slice(34, 50),

@@ -267,9 +267,9 @@ export interface JournalStore {
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
   transfers(ids: readonly string[]): Promise<BookedTransfer[]>;
-  /** Newest first, of those with an amount in the window. */
+  /** Returns transfers with an amount in the window, newest first. */
   transfersIn(window: ProfitWindow, limit: number): Promise<BookedTransfer[]>;
-  /** Trades newest first, otherwise largest volume first. */
+  /** Returns trades newest first, otherwise the largest volume first. */
   profit(by: ProfitKey, window: ProfitWindow, limit: number): Promise<StoredProfit>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   /**
@@ -283,6 +283,6 @@ export interface JournalStore {
     page: { after: number; last: number; limit: number },
   ): Promise<StatementEntry[]>;
   explanations(id: string): Promise<StoredExplanation[]>;
-  /** Unbalanced postings, and balances that differ from their postings. */
+  /** Counts unbalanced postings, and balances that differ from their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;
 }

@@ -49,7 +49,7 @@ export interface FadedOrder {
 export interface FirmnessStore {
   /** Known ones are not written again. */
   addBondClaim(claim: BondClaimRecord): Promise<void>;
-  /** Newest first. */
+  /** Returns claims, newest first. */
   bondClaims(accounts: readonly SolverAccount[], sinceMs: number, limit: number): Promise<BondClaimRecord[]>;
   /** `hour`: hours since 1970. */
   addAnswers(rows: readonly (AnswerCount & { solverId: string; hour: number })[]): Promise<void>;
@@ -63,7 +63,7 @@ export interface FirmnessStore {
     sinceMs: number,
     fades: readonly string[],
   ): Promise<OrderCounts>;
-  /** Newest first. */
+  /** Returns orders, newest first. */
   fadedOrders(
     solverId: string,
     mode: KeyMode,

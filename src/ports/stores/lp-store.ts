@@ -96,7 +96,7 @@ export interface LpStore {
   lead(leaseMs: number): Promise<Leadership>;
   /** Returns the epoch of this replica's leadership, for other stores behind the same fence. */
   epoch(): number;
-  /** The latest time up to which any process may have signed, by chain id. */
+  /** Returns the latest time up to which any process may have signed, by chain id. */
   signedUpTo(): Promise<ReadonlyMap<number, UnixSeconds>>;
   /** Open awards except `known`, oldest first, limited in number. */
   awardsBut(known: readonly Bytes32[]): Promise<LpAward[]>;
@@ -112,7 +112,7 @@ export interface LpStore {
   /** Shared by all replicas. Replaces the signals of its pair that cover the same side. */
   putSignal(signal: LpSignal): Promise<boolean>;
   dropSignals(ids: readonly string[]): Promise<boolean>;
-  /** The oldest first. */
+  /** Returns the signals, oldest first. */
   signals(): Promise<LpSignal[]>;
   /** The text of a JSON object. */
   putCurves(json: string): Promise<boolean>;

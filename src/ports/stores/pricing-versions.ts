@@ -17,7 +17,7 @@ export interface PricingVersion {
 
 export interface PricingVersions {
   append(version: Omit<PricingVersion, 'n'>): Promise<void>;
-  /** The newest first. */
+  /** Returns versions, newest first. */
   newest(limit: number): Promise<PricingVersion[]>;
   find(n: number): Promise<PricingVersion | undefined>;
 }

@@ -184,7 +184,7 @@ export interface KeyStore {
   findKey(lookup: string): Promise<ApiKey[]>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<boolean>;
-  /** The ids that exist and are not revoked. */
+  /** Returns the ids that exist and are not revoked. */
   liveKeys(ids: readonly string[]): Promise<string[]>;
   listKeys(): Promise<ApiKey[]>;
 }
@@ -214,7 +214,10 @@ export interface SolverStore {
 
 export interface OrderStore {
   idempotency(scope: IdempotencyScope): Promise<IdempotencyState>;
-  /** One transaction. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit. */
+  /**
+   * Stores an order in one transaction. It is unique on orderId, quoteId and (chain, user, nonce). Resolves
+   * after commit.
+   */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
   /** Returns the order that used a nonce. At most one order is accepted per nonce of a taker on a chain. */

@@ -36,8 +36,8 @@ export interface TransferStore {
   ): Promise<boolean>;
   putEstimate(id: string, estimate: BridgeEstimate): Promise<void>;
   find(id: string): Promise<StoredTransfer | undefined>;
-  /** Oldest first. */
+  /** Returns open transfers, oldest first. */
   open(): Promise<StoredTransfer[]>;
-  /** Newest first. */
+  /** Returns transfers, newest first. */
   newest(limit: number): Promise<StoredTransfer[]>;
 }

@@ -37,7 +37,7 @@ export interface TravelRuleRecord {
 }
 
 export interface TravelRuleStore {
-  /** The newest; undefined when the order requires none. */
+  /** Returns the newest record; undefined when the order requires none. */
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
   /** Returns the newest record of each order, where it is in one of these states; latest first. */

@@ -10,8 +10,8 @@ export interface TxStore {
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot per intent, with nonces from max(chain nonce, highest reserved + 1). A key with a live slot,
-   * of any of `lanes`, returns that slot; a bundle with such a key gets none. undefined, and nothing
+   * Reserves one slot per intent, with nonces from max(chain nonce, highest reserved + 1). A key with a live
+   * slot, of any of `lanes`, returns that slot; a bundle with such a key gets none. undefined, and nothing
    * written, when the fence is stale.
    */
   reserve(
@@ -29,7 +29,7 @@ export interface TxStore {
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
   /** Opens slots again after a reorganisation. false when the fence is stale. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
-  /** The newest slot of each key of these signers; a bundle once. */
+  /** Returns the newest slot of each key of these signers; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
   /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
@@ -46,8 +46,8 @@ export interface TxStore {
    */
   keyOf(chainId: number, txHash: Hex): Promise<{ key: string; signer: Address } | undefined>;
   /**
-   * Every signer that was leased on this chain in this store, by its first transaction. One that never sent
-   * is ordered by the end of its lease.
+   * Returns every signer that was leased on this chain in this store, by its first transaction. A signer that
+   * never sent is ordered by the end of its lease.
    */
   signers(chainId: number): Promise<Address[]>;
 }

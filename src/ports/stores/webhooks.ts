@@ -98,7 +98,7 @@ export interface WebhookStore {
   /** Removes an endpoint and its deliveries. */
   remove(id: string): Promise<boolean>;
 
-  /** Enabled ones; with workspaces, only theirs. */
+  /** Returns enabled endpoints; with workspaces, only theirs. */
   listening(workspaceIds?: readonly string[]): Promise<WebhookEndpoint[]>;
   /** Position of the last order event that was turned into deliveries. */
   eventPlace(): Promise<number>;
@@ -109,18 +109,18 @@ export interface WebhookStore {
   rosterChanges(limit: number): Promise<(RosterChange & { id: number })[]>;
   /** One transaction. Writes only deliveries of changes that no other process has taken. */
   fanOutRoster(deliveries: ReadonlyMap<number, readonly NewDelivery[]>): Promise<void>;
-  /** Outside the events: tests. */
+  /** Adds a delivery outside the events: tests. */
   enqueue(delivery: NewDelivery): Promise<void>;
 
   /** Leases due deliveries of an enabled endpoint that does not wait. After the lease they are due again. */
   take(endpointId: string, nowMs: number, leaseMs: number, limit: number): Promise<WebhookDelivery[]>;
   /** false when another process has taken the delivery since. */
   end(delivery: Pick<WebhookDelivery, 'id' | 'endpointId' | 'attempts'>, end: AttemptEnd): Promise<boolean>;
-  /** Enabled endpoints with deliveries that are due. */
+  /** Returns enabled endpoints with deliveries that are due. */
   dueEndpoints(nowMs: number): Promise<string[]>;
   /** Returns when the endpoint's next delivery is due; undefined when nothing waits. */
   nextDue(endpointId: string): Promise<number | undefined>;
-  /** Enabled endpoints without a success since before then. */
+  /** Returns enabled endpoints without a success since before then. */
   failingSince(beforeMs: number): Promise<WebhookEndpoint[]>;
 
   deliveries(
@@ -129,7 +129,7 @@ export interface WebhookStore {
   ): Promise<WebhookDelivery[]>;
   delivery(endpointId: string, id: string): Promise<WebhookDelivery | undefined>;
   attempts(id: string): Promise<WebhookAttempt[]>;
-  /** Due now, with the same id and body. false when it is waiting. */
+  /** Makes the delivery due now, with the same id and body. false when it is waiting. */
   resend(id: string, nowMs: number, giveUpAtMs: number): Promise<boolean>;
   backlog(nowMs: number): Promise<WebhookBacklog>;
 }
