@@ -94,7 +94,7 @@ export const RATES = {
   perIpPerSecond: 300,
   /** Seconds of its rate that a bucket holds. */
   burst: 2,
-  /** Live quote requests of one key that have not been submitted. */
+  /** One key may have this many live quote requests that have not been submitted. */
   openQuotes: 2_000,
   openNotionalUsd: 50_000_000,
   /**
@@ -187,7 +187,7 @@ export const WEBHOOKS = {
   giveUpAfterMs: 86_400_000,
   /** An endpoint whose attempts have all failed for so long is disabled. */
   disableAfterMs: 86_400_000,
-  /** Endpoints served together by one worker, and deliveries to one of them. */
+  /** One worker serves this many endpoints together. */
   endpointsAtOnce: 32,
   deliveriesAtOnce: 4,
   /** Makes up for lost wake-ups. */

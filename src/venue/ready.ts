@@ -24,6 +24,9 @@ export async function unready({
   return reasons;
 }
 
-/** No new block for so long that the chain, or its endpoints, must be looked at. */
+/**
+ * Returns whether the chain has had no new block for so long that an operator must check it, or its
+ * endpoints.
+ */
 export const isStale = (port: Pick<ChainPort, 'chain' | 'headSeenAtMs'>, nowMs: number): boolean =>
   nowMs - port.headSeenAtMs() > Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);

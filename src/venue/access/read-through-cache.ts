@@ -6,7 +6,7 @@ import type { VenueDeps } from '../deps.ts';
 
 /** A row is read again after this, in case the announcement was lost. */
 export const CACHE_MS = 10_000;
-/** Served for this long while the database does not answer. */
+/** A cached value is served for this long while the database does not answer. */
 const STALE_MS = 20_000;
 const MAX_ROWS = 20_000;
 

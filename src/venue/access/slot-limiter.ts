@@ -30,7 +30,9 @@ interface Waiter {
   go(): void;
 }
 
-/** Multiple of `shedAtLagMs` from which growing shares of this kind are refused (all at twice that). */
+/**
+ * The multiple of `shedAtLagMs` from which growing shares of this kind are refused; at twice that, all are.
+ */
 const PATIENCE: Record<LoadKind, number> = {
   quote: 1,
   export: 1,

@@ -7,7 +7,7 @@ import { ApiError } from '../../protocol/errors.ts';
 export interface Take {
   ok: boolean;
   perSecond: number;
-  /** The most that a rested caller may ask at once. */
+  /** The most that a caller with a full bucket may ask for in one call. */
   limit: number;
   remaining: number;
   resetSeconds: number;

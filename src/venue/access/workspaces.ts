@@ -9,7 +9,7 @@ import { createReadThroughCache } from './read-through-cache.ts';
 export const WORKSPACES_TOPIC = 'workspaces';
 
 export interface Workspaces {
-  /** Its fee capped to what every escrow takes. Throws 403 without one. */
+  /** Returns the key's workspace, with its fee capped to what every escrow takes. Throws 403 without one. */
   of(key: ApiKey): Promise<Workspace>;
   /** Calls the listener when any workspace may have changed. */
   onChange(listener: () => void): void;

@@ -38,7 +38,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
   };
 }
 
-/** A present member, and the others who are present. */
+/** A member of the workspace, and its other members. */
 interface Among {
   member: Member;
   others: readonly Member[];

@@ -79,5 +79,5 @@ function sentText({ sent }: Progress, { step, chainId }: StepOf): string {
 const deliverer = (solverIds: readonly string[], route: OrderRecord['route']): string =>
   route ? `The route venue ${route.venueId}` : solverIds.join(', ');
 
-/** Chain time to the second, UTC. */
+/** Writes chain time to the second, in UTC. */
 const clockOf = (seconds: UnixSeconds): string => `${toIso(seconds * 1_000).slice(11, 19)} UTC`;

@@ -12,7 +12,7 @@ import { progressOf } from '../orders/status.ts';
 import { isStale } from '../ready.ts';
 import { nextStepOf } from './next-step.ts';
 
-/** The objective of settlement_time in ops/rules.yml. */
+/** An open order counts as stuck after this time: the objective of settlement_time in ops/rules.yml. */
 export const STUCK_AFTER_SECONDS: Readonly<Record<Progress['flow'], number>> = {
   same_chain: 34,
   cross_chain: 300,

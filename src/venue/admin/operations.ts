@@ -26,7 +26,7 @@ export interface OperationsDeps extends Pick<VenueDeps, 'chains' | 'relayers' | 
     Pick<KeyStore, 'listKeys'>;
   roster: Pick<Roster, 'entry'>;
   transactions: Pick<TxStore, 'liveSlots'>;
-  /** Wei. Throws `UpstreamError` when the chain does not answer. */
+  /** Returns balances and costs in wei. Throws `UpstreamError` when the chain does not answer. */
   gasOf(chain: ChainPort): Promise<readonly { address: Address; balanceWei: bigint; costWei: bigint }[]>;
   queues(): readonly QueueDepth[];
   rates: RatesView;

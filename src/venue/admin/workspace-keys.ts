@@ -1,4 +1,4 @@
-/** The keys of a workspace: everybody in it sees them; its owners and admins issue and revoke them. */
+/** Manages the keys of a workspace: all its members see them; its owners and admins issue and revoke them. */
 
 import { toIso } from '../../domain/time.ts';
 import type { KeyInUse } from '../../ports/stores/key-uses.ts';

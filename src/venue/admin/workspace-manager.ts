@@ -9,7 +9,9 @@ export const BY_KEY = 'key:';
 
 export const manages = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';
 
-/** `what`: what was looked for. Also for that of another workspace or mode. */
+/**
+ * Refuses what is missing, and what belongs to another workspace or mode, in the same words. `what` names it.
+ */
 export const nowhere = (what: string): ApiError => new ApiError('not_found', `No such workspace or ${what}.`);
 
 export function requireOwn(key: ApiKey, workspaceId: string, what: string): void {

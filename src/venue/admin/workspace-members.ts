@@ -15,7 +15,7 @@ import { writeNewMember, memberAmong, outranks, writeMemberRemoval, writeMemberC
 import { memberView } from './views.ts';
 import { BY_KEY, changeAsManager, requireManager } from './workspace-manager.ts';
 
-/** So that a workspace does not fill the database. */
+/** The limit keeps a workspace from filling the database. */
 const MAX_MEMBERS = 200;
 const ABOUT = { what: 'member', doing: 'Seeing and changing members' };
 

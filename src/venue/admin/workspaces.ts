@@ -9,7 +9,7 @@ import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './c
 import { workspaceView } from './views.ts';
 
 export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps) {
-  /** Outside the transaction: a slow node must not hold a row lock. */
+  /** Runs outside the transaction, because a slow node must not hold a row lock. */
   async function requireFee(bps: number | undefined) {
     if (!bps) return;
     for (const { slug, maxFeeBps } of await feeCaps()) {

@@ -10,7 +10,7 @@ const RESYNC_EVERY_MS = 2_000;
 /** A frame of the link holds 64 KB. */
 const RESYNC_PIECE_CHARS = 40_000;
 
-/** Answers at once, or `RESYNC_EVERY_MS` after the last answer. */
+/** Answers immediately, or `RESYNC_EVERY_MS` after the last answer. */
 export function resyncSoon(deps: LinkDeps, connection: LinkConnection, to: SolverSession): void {
   if (connection.resyncing) {
     connection.resyncAgain = true;

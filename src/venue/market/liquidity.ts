@@ -27,7 +27,9 @@ export interface Liquidity {
   maySign(chainId: number, account: Address, signer: Address): boolean;
   /** Asks the chain about a signer that this replica has not seen. */
   maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
+  /**
+   * Returns the balance less announced withdrawals and deferred deliveries; undefined before the first read.
+   */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
   /**
    * Returns how much this operator may still spend of the account, in base units, from the cache; undefined:
@@ -108,7 +110,7 @@ async function watch(
   return true;
 }
 
-/** One session fewer. */
+/** Ends one session's interest in the account. */
 function unwatch(deps: LiquidityDeps, state: LiquidityState, chainId: number, account: Address): void {
   const ledger = state.ledgers.get(chainId);
   const followed = ledger?.accounts.get(account);

@@ -11,8 +11,8 @@ const NATIVE_DECIMALS = 18;
 const SHOWN_DIGITS = 15;
 
 /**
- * Output per input in whole tokens, cut after so many significant digits; "0" for no input. No quotient of
- * two token amounts needs more than 78 decimals.
+ * Divides output by input in whole tokens, and cuts after so many significant digits; "0" for no input. No
+ * quotient of two token amounts needs more than 78 decimals.
  */
 export function priceText(
   [outputs, outputDecimals]: readonly [bigint, number],
@@ -30,7 +30,9 @@ export const shown = (value: number): number => Number(value.toPrecision(SHOWN_D
 
 export interface Prices {
   priceUsd(token: TokenInfo): number | null;
-  /** Rounded up. null without a price: a check must then assume the largest amount. */
+  /**
+   * Values an amount in USD, rounded up. null without a price: a check must then assume the largest amount.
+   */
   amountUsd(token: TokenInfo, amount: bigint): number | null;
   /**
    * Values a trade in USD by its more valuable side, rounded up. Prices that are too old count, because an
@@ -38,14 +40,14 @@ export interface Prices {
    */
   estimateUsd(sides: readonly (readonly [TokenInfo, bigint])[]): number | null;
   nativeUsd(nativeCurrency: NativeCurrency, wei: bigint): number | null;
-  /** Base units of the token, rounded up. undefined without both prices. */
+  /** Converts wei to base units of the token, rounded up. undefined without both prices. */
   tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
   /**
    * Converts the amount to base units of another token at the mids, rounded up. undefined without both
    * prices.
    */
   exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo): bigint | undefined;
-  /** (value received / value paid) - 1; negative is worse for the taker. */
+  /** Returns (value received / value paid) - 1; negative is worse for the taker. */
   deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
 }
 

@@ -15,7 +15,7 @@ export interface Owed extends GroupAmount {
 }
 
 export interface PromisedOutputs {
-  /** `until`: the commitment's deadline; after it the escrow does not pay. */
+  /** Adds a promise. `until` is the commitment's deadline; after it the escrow does not pay. */
   add(owed: Owed): void;
   /** Adds up the live promises of an LP in a token, without those of one group, in base units. */
   promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;

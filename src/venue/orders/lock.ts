@@ -15,7 +15,7 @@ import type { TakerState } from './taker.ts';
 interface LockDeps {
   port: ChainPort;
   recovery: Recovery;
-  /** Chain time. */
+  /** The chain time of the origin. */
   now: UnixSeconds;
 }
 

@@ -34,7 +34,7 @@ interface PlannedCall {
 /** The gas of calls that cannot be simulated yet. */
 export const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
-/** One approval, or two where the token changes an allowance only from or to zero (USDT). */
+/** Plans one approval, or two where the token changes an allowance only from or to zero (USDT). */
 export async function approvals(
   deps: PreflightDeps,
   port: ChainPort,

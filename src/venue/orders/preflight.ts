@@ -195,11 +195,11 @@ const submittedBefore = (orderId: Bytes32, status: OrderStatusResponse['status']
     `This quote was submitted: order ${orderId} is ${status}. GET …/orders/{id} follows it; ask for a new quote to trade again.`,
   );
 
-/** A transaction that the plan cannot do without. */
+/** Returns whether the plan cannot do without the transaction. */
 const isNeeded = ({ type, details }: Action): boolean =>
   type === 'evmTransaction' && details?.['alternativeTo'] === undefined;
 
-/** Wei that the taker may have to pay for these transactions. */
+/** Returns the wei that the taker may have to pay for these transactions. */
 const gasOf = (actions: readonly Action[]): bigint =>
   actions.reduce((sum, { tx }) => sum + (tx ? BigInt(tx.gas) * BigInt(tx.gasPrice) : 0n), 0n);
 

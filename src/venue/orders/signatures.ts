@@ -5,7 +5,7 @@
 
 import type { Hex } from '../../domain/hex.ts';
 
-/** undefined for any other length. */
+/** Returns the signature in its normal form; undefined for any other length. */
 export function normalSignature(signature: Hex): Hex | undefined {
   const digits = signature.slice(2).toLowerCase();
   if (digits.length === 128) {
@@ -19,6 +19,9 @@ export function normalSignature(signature: Hex): Hex | undefined {
   return v === '1b' || v === '1c' ? `0x${digits}` : undefined;
 }
 
-/** A signature with the deployment of its wallet (ERC-6492). The venue never deploys wallets. */
+/**
+ * Returns whether the signature carries the deployment of its wallet (ERC-6492). The venue never deploys
+ * wallets.
+ */
 export const isWrapped = (signature: Hex): boolean =>
   signature.toLowerCase().endsWith('6492649264926492649264926492649264926492649264926492649264926492');

@@ -56,7 +56,7 @@ const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Submissions in progress, and what is counted. */
 interface SubmitState {
-  /** Idempotency keys that are being worked on. */
+  /** The idempotency keys of submissions in progress. */
   readonly running: Set<string>;
   readonly submissions: Counter;
   readonly seconds: Histogram;

@@ -14,7 +14,7 @@ export interface TakerState {
   choice: LockChoice;
   nonceUsed: boolean;
   escrowAllowance: bigint;
-  /** Unix seconds; null when no withdrawal is pending. */
+  /** The time in Unix seconds; null when no withdrawal is pending. */
   withdrawableAt: number | null;
 }
 

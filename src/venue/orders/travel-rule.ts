@@ -29,7 +29,7 @@ export function dutyOf(
   return amountUsd === null || amountUsd >= thresholdUsd ? { thresholdUsd, amountUsd } : null;
 }
 
-/** The same text in every attempt. */
+/** Writes the message, whose text is the same in every attempt. */
 export function travelRuleMessage(record: OrderRecord, workspaceName: string): TravelRuleMessage {
   const { order, originChainId, travelRule } = record;
   const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];

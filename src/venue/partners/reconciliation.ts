@@ -29,7 +29,7 @@ export interface FileDifference {
   file: string | null;
 }
 
-/** UTC. `end` is the first second after it. */
+/** Returns the day's bounds in UTC. `end` is the first second after it. */
 export function secondsOfDay(day: string): { begin: UnixSeconds; end: UnixSeconds } {
   const begin = Date.parse(`${day}T00:00:00Z`) / 1_000;
   return { begin, end: begin + 86_400 };
@@ -81,7 +81,10 @@ export function compareReconciliation(
 const shown = (of: Compared, field: keyof Compared): string =>
   field === 'filledAt' ? toIso(of.filledAt * 1_000) : of[field];
 
-/** undefined: no fill has been seen. A partner's order has one input and one output. */
+/**
+ * Returns the compared fields; undefined when no fill has been seen. A partner's order has one input and one
+ * output.
+ */
 function comparedOf({ order, originChainId, facts }: OrderRecord): Compared | undefined {
   const fill = facts.map(({ fact }) => fact).find((fact) => fact.kind === 'filled');
   const [[token, given] = [0n, 0n], output] = [order.inputs[0], order.outputs[0]];

@@ -25,7 +25,7 @@ export const openQuoteLimits = (
   notionalUsd: limits.openNotionalUsd ?? rates.openNotionalUsd,
 });
 
-/** Both sides of every candidate: one of these is executed, and a side may have no price. */
+/** Returns both sides of every candidate: one candidate is executed, and a side may have no price. */
 export const sidesOf = (
   candidates: readonly { inputAmount: bigint; outputAmount: bigint }[],
   input: TokenInfo,
@@ -42,7 +42,7 @@ export interface OpenQuotes {
    * the limit. Throws 429 at the limit.
    */
   reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): void;
-  /** Once for each `reserve`, when the request has been answered. */
+  /** Call once for each `reserve`, when the request has been answered. */
   release(keyId: string): void;
   /** `notionalUsd`: the whole limit where the value is not known. */
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;

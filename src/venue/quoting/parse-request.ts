@@ -30,7 +30,7 @@ export interface ParsedRequest {
   taker: Address;
   receiver: Address;
   minValidUntil: UnixSeconds | null;
-  /** Chain time of the origin. */
+  /** The chain time of the origin. */
   now: UnixSeconds;
   latestValidUntil: UnixSeconds;
   /** A sandbox scenario asks these, whatever the request chose. */

@@ -34,7 +34,7 @@ export interface RfqQuoterDeps {
 }
 
 export interface RfqQuoter {
-  /** The response body as JSON text. Throws a 422, 429 or 503. */
+  /** Returns the response body as JSON text. Throws a 422, 429 or 503. */
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
 }
 

@@ -10,9 +10,9 @@ import type { Prices } from '../market/prices.ts';
 /** Says who sends the transaction, and what that costs. */
 export interface RelayTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
-  /** Base units of the input; 0 on walletBroadcast. */
+  /** The fee in base units of the input; 0 on walletBroadcast. */
   relayFee: bigint;
-  /** Wei; 0 on apiSubmit. */
+  /** The taker's gas in wei; 0 on apiSubmit. */
   takerGasWei: bigint;
 }
 
@@ -25,12 +25,15 @@ export interface Shape {
 }
 
 export interface RelayFees {
-  /** The settings of a chain, with defaults. */
+  /** Returns the settings of a chain, with defaults. */
   settings(chainId: number): typeof CHAIN_DEFAULTS;
-  /** Wei per gas; undefined before the first reading. */
+  /** Returns the price of gas in wei; undefined before the first reading. */
   weiPerGas(chainId: number): bigint | undefined;
   terms(chainId: number, token: TokenInfo, shape: Shape): RelayTerms;
-  /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
+  /**
+   * Returns the taker's gas in base units of the side that competes, rounded up; 0n on apiSubmit or without a
+   * price.
+   */
   takerGas(
     asked: {
       side: 'exactInput' | 'exactOutput';
@@ -83,7 +86,7 @@ export function createRelayFees(
     }
   }
 
-  /** The trade's own transaction. */
+  /** Returns the size and gas of the trade's own transaction. */
   function transactionOf(
     chainId: number,
     { crossChain, outputs, fillGas, deferredOn }: Shape,
@@ -99,7 +102,7 @@ export function createRelayFees(
         };
   }
 
-  /** undefined before the first reading of the chain. */
+  /** Returns the cost in wei; undefined before the first reading of the chain. */
   function weiFor(chainId: number, transaction: { gas: bigint; unsignedBytes: number }): bigint | undefined {
     const [price, rollupFee] = [weiPerGas.get(chainId), rollupFees.get(chainId)];
     return price === undefined || rollupFee === undefined

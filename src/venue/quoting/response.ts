@@ -18,7 +18,7 @@ interface QuoteResponse {
 
 export interface QuoteResponder {
   begin(): { requestId: string; startedMs: number };
-  /** The response body as JSON text. */
+  /** Returns the response body as JSON text. */
   finish(response: QuoteResponse, outcome: QuoteOutcome): string;
 }
 

@@ -27,7 +27,7 @@ import {
 
 export interface RfqAnswer {
   asked: SolverRequest;
-  /** Best first. */
+  /** The candidates, best first. */
   candidates: RfqCandidate[];
   /** The reason for having no candidates; null when there are some. */
   why: ProductUnavailable | null;

@@ -80,7 +80,7 @@ export interface LaterLeg {
 }
 
 export interface Sealing {
-  /** The candidate as JSON text, checksum included. */
+  /** Returns the candidate as JSON text, checksum included. */
   seal(
     owner: SealOwner,
     terms: CandidateTerms | RouterTerms,
@@ -246,14 +246,14 @@ function requireOutput(
   return null;
 }
 
-/** undefined for a malformed route; null when the seal has none. */
+/** Reads the route; undefined for a malformed one, null when the seal has none. */
 function routeIn({ route }: SealText): SealedRoute | null | undefined {
   if (route === null) return null;
   const parsed = zSealedRoute.safeParse(JSON.parse(Buffer.from(route, 'base64url').toString()));
   return parsed.success ? parsed.data : undefined;
 }
 
-/** undefined where nothing has to travel under the checksum. */
+/** Returns the part that travels under the checksum; undefined where there is none. */
 export const sealedReference = (referenceId: string | undefined): SealedRoute | undefined =>
   referenceId === undefined
     ? undefined

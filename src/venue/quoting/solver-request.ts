@@ -129,7 +129,7 @@ export const gateOf = (deps: RfqSourceDeps, { request, workspace, corridor, only
   exclude: only ? [] : [...(request.solvers?.exclude ?? []), ...deps.reserved],
 });
 
-/** One session per eligible solver: that of its replica with the fewest requests in flight. */
+/** Picks one session per eligible solver: that of its replica with the fewest requests in flight. */
 export function eligibleSessions(
   deps: RfqSourceDeps,
   { input, output }: PairRequest,

@@ -13,7 +13,7 @@ const BITS = 8n;
 const MAX_TAKERS = 20_000;
 
 export interface TakerNonces {
-  /** A uint256 that this venue has never given out for this taker on this chain. */
+  /** Returns a uint256 that this venue has never given out for this taker on this chain. */
   next(chainId: number, taker: Address): bigint;
 }
 

@@ -81,7 +81,7 @@ export function candidateTerms(
   };
 }
 
-/** The warnings of a candidate, the same in both namespaces. */
+/** Returns the warnings of a candidate, the same in both namespaces. */
 export function warningsFor(
   {
     delta,

@@ -15,7 +15,7 @@ import type { SolverSession } from '../solvers/roster-entry.ts';
 import type { PeerPublisher, ReplicaShare } from '../replicas/peers.ts';
 import { createGroupTotals } from '../market/group-totals.ts';
 
-/** A whole inventory. Parts are millionths of it. */
+/** A whole inventory in its smallest parts, millionths. */
 const ALL = 1_000_000n;
 const LEAST_PART = ALL / 8n;
 /** Half of an LP's inventory is quoted to every workspace before its part shrinks. */
@@ -61,7 +61,10 @@ export interface UnsubmittedQuotes {
    * solver is left.
    */
   reserve(sessions: readonly SolverSession[], wanted: Wanted): QuoteBudget;
-  /** All LPs that quoted the request have done their part, whichever of them was chosen. */
+  /**
+   * Records that the taker submitted. This counts for all LPs that quoted the request, whichever of them was
+   * chosen.
+   */
   submitted(group: string): void;
   expire(now: UnixSeconds): void;
   replicaShare(): ReplicaShare;
@@ -99,7 +102,7 @@ export function createUnsubmittedQuotes(
     return record;
   }
 
-  /** Part of the inventory, at most `ALL`. */
+  /** Returns the part of the inventory, in millionths, at most `ALL`. */
   function partOf({ quoted, submitted, inProgress }: Dealings, inventory: bigint): bigint {
     const asked = quoted + inProgress;
     if (asked === 0n) return ALL;

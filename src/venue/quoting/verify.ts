@@ -240,7 +240,10 @@ export interface Backing {
   thin: boolean;
 }
 
-/** undefined when the LP's ledger balance does not cover the amount beside its promises to other takers. */
+/**
+ * Returns the backing; undefined when the LP's ledger balance does not cover the amount beside its promises
+ * to other takers.
+ */
 export function backingOf(
   { liquidity, promisedOutputs }: Pick<VerifyDeps, 'liquidity' | 'promisedOutputs'>,
   { dest, outputToken, nonceGroup }: SolverRequest,
@@ -254,8 +257,8 @@ export function backingOf(
 }
 
 /**
- * undefined for a malformed signature. `Liquidity.maySign` tells whether the signer may sign for the LP. The
- * digest names the origin's escrow, where the order is opened.
+ * Recovers the signer; undefined for a malformed signature. `Liquidity.maySign` tells whether the signer may
+ * sign for the LP. The digest names the origin's escrow, where the order is opened.
  */
 export function recoverCommitmentSigner(
   recovery: Recovery,

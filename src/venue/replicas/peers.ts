@@ -14,7 +14,7 @@ export interface ReplicaShare {
   /** Changes since the last call; with `all` the whole share. */
   updates(all: boolean): PeerUpdate[];
   apply(replica: string, news: PeerUpdate): void;
-  /** Stopped, or silent for `SILENT_MS`. */
+  /** Called when a replica stopped, or was silent for `SILENT_MS`. */
   peerGone?(replica: string): void;
 }
 

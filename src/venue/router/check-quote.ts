@@ -90,5 +90,5 @@ function executionObjection(
 const MOST_STOPS = 3;
 /** More would not fit into a block beside others. */
 const MOST_GAS = 3_000_000n;
-/** Hex characters: it is part of the candidate's seal. */
+/** The most hex characters of `data`, which is part of the candidate's seal. */
 const MOST_DATA = 2 + 2 * 4_096;

@@ -42,7 +42,7 @@ export function firmnessWarnings(
 const at = (seconds: number): string => toIso(seconds * 1_000);
 const upper = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Such as "leg 0 (dex, uniswap-v2)". */
+/** Names legs, such as "leg 0 (dex, uniswap-v2)". */
 const named = (legs: readonly RouteLeg[], from: number): string =>
   legs.map(({ kind, solverId }, index) => `leg ${from + index} (${kind}, ${solverId})`).join(' with ');
 

@@ -7,7 +7,7 @@ import type { ListedAsset } from '../market/markets.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import { pairOf, type RouteSource } from './source.ts';
 
-/** Best first; only on the request's two chains. */
+/** Returns intermediate assets, best first, only on the request's two chains. */
 export function middlesOf(
   intent: PairRequest,
   sources: readonly RouteSource[],

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts';
 
-/** A venue that nobody has asked for this long is not called resting. */
+/** A venue that was not asked for this long is not called resting. */
 const REMEMBERED_MS = 60_000;
 
 export interface Rests {

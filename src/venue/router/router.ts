@@ -192,7 +192,7 @@ async function findRoutes(
   }
 }
 
-/** The best that their sources keep; the next ones stand in for those that are gone. */
+/** Keeps the best candidates that their sources promise; the next ones replace those that are gone. */
 async function promised(ranked: readonly RouteCandidate[], most: number): Promise<readonly RouteCandidate[]> {
   const kept: RouteCandidate[] = [];
   const left = ranked.filter(({ first }) => first.isStillBacked());
@@ -340,7 +340,7 @@ function legIntent(
   };
 }
 
-/** The assets that led to what the parent delivered. */
+/** Returns the assets that led to the parent's output. */
 const passedBefore = ({ candidate }: OrderRecord): Asset[] =>
   ((JSON.parse(candidate) as RouterCandidate).composite?.legs.slice(0, 1) ?? []).flatMap(({ input }) => {
     const asset = parseAssetId(input.asset);

@@ -140,6 +140,6 @@ function show(
   };
 }
 
-/** Empty when the venue charges nothing. */
+/** Returns the fees of a leg; empty when the venue charges nothing. */
 const feesOf = (fee: VenueFee, leg: Pick<RouteLeg, 'input' | 'output'>): Leg['fees'] =>
   fee.amount === 0n ? [] : [{ asset: assetId(leg[fee.in].asset), amount: fee.amount.toString() }];

@@ -29,7 +29,7 @@ type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | '
   rests: Pick<Rests, 'note'>;
 };
 
-/** Enough for a venue that has its prices in memory. */
+/** The time is enough for a venue that has its prices in memory. */
 const FAIR_MS = 200;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
@@ -169,7 +169,7 @@ async function find(
   }
 }
 
-/** Fixed once per request: gas prices and the relayer's health may change. */
+/** Fixes the terms once per request, because gas prices and the relayer's health may change. */
 function relayTermsOf(
   deps: VenueSourceDeps,
   { input, output, request }: PairRequest,
@@ -352,7 +352,7 @@ export const closedWords = ({ name }: RouteVenue, { opensAt }: Closed): string =
     ? `${name} is closed at the moment. Try again later.`
     : `${name} is closed until ${toIso(opensAt * 1_000)}. Ask again then.`;
 
-/** All in one transaction. */
+/** Returns the hops of a quote, which all run in one transaction. */
 function hopsOf(
   { id, kind }: RouteVenue,
   ask: RouteAsk,

@@ -19,8 +19,8 @@ export interface AnswerTimes {
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 /**
- * The time within which this share of the answers came: the upper end of its bucket. null: none came, or it
- * is beyond the last bound.
+ * Returns the time within which this share of the answers came: the upper end of its bucket. null: none came,
+ * or it is beyond the last bound.
  */
 export function quantileMs(counts: readonly { bucket: number; n: number }[], share: number): number | null {
   const total = counts.reduce((sum, { n }) => sum + n, 0);

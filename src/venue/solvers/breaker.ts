@@ -7,9 +7,9 @@ export type SolverFault = 'invalid' | 'fade';
 export interface Breaker {
   /** Returns whether this fault opened it. */
   fault(kind: SolverFault, nowMs: number): boolean;
-  /** Wall milliseconds; undefined while closed. */
+  /** Returns when it closes, in wall milliseconds; undefined while closed. */
   openUntil(nowMs: number): number | undefined;
-  /** The kind of fault that opened it last. */
+  /** Returns the kind of fault that opened it last. */
   reason(): SolverFault | undefined;
   /** Returns whether the solver has been at fault recently. */
   underWatch(nowMs: number): boolean;

@@ -115,7 +115,7 @@ function sumsOf(claims: readonly BondClaimRecord[]): { asset: string; amount: st
   return [...sums].map(([asset, amount]) => ({ asset, amount: amount.toString() }));
 }
 
-/** An order that failed and was claimed for is one fade. */
+/** Lists fades. An order that failed and was claimed for is one fade. */
 function fadesOf(
   claims: readonly BondClaimRecord[],
   orders: readonly FadedOrder[],

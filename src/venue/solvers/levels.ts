@@ -15,7 +15,7 @@ import type { Markets } from '../market/markets.ts';
 export interface Offered {
   solverId: string;
   ladder: Ladder;
-  /** The earlier of the solver's time and ours. */
+  /** The earlier of the solver's time and ours, in milliseconds. */
   atMs: number;
 }
 

@@ -21,7 +21,7 @@ export interface SolverSession {
   inFlight: number;
   readsInTime(): boolean;
   send(text: string | Buffer): void;
-  /** Like `send`, of a frame that asks for no answer. */
+  /** Sends, like `send`, a frame that asks for no answer. */
   notify(text: string): void;
   end(code: number, reason: string): void;
 }
@@ -36,10 +36,13 @@ export interface RosterEntry extends Entrant {
   disabled: boolean;
   firstSeenAtMs: number | null;
   lastQuoteAtMs: number | null;
-  /** An active one if there is any. */
+  /** The session to show: an active one if there is any. */
   session: SolverSession | undefined;
   sessions: readonly SolverSession[];
-  /** Never among `sessions`: they are no reason to ask this solver, nor to wait for it. */
+  /**
+   * The sessions in shadow mode. They are never among `sessions`: they are no reason to ask this solver, nor
+   * to wait for it.
+   */
   shadows: readonly SolverSession[];
   breaker: Breaker;
   settled: number;
@@ -49,7 +52,7 @@ export interface RosterEntry extends Entrant {
 
 export interface Presence {
   status: RosterStatus;
-  /** null when too long to send; then the onboarded ones are shown. */
+  /** The corridors; null when too long to send: then the onboarded ones are shown. */
   corridors: readonly string[] | null;
   note: string | null;
 }

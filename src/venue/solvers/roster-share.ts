@@ -43,7 +43,7 @@ export function replicaShare(deps: RosterDeps, state: RosterState): ReplicaShare
   };
 }
 
-/** Empty when too long for one update. */
+/** Returns the corridors as text; empty when too long for one update. */
 function fitting(corridors: readonly string[], note: string | null): string {
   const all = corridors.join(' ');
   return all.length + 3 * (note?.length ?? 0) > MAX_UPDATE_BYTES / 2 ? '' : all;

@@ -25,7 +25,7 @@ export type RosterDeps = Pick<VenueDeps, 'bus' | 'clock' | 'log' | 'metrics'> & 
   corridors: Readonly<Record<KeyMode, readonly string[]>>;
 };
 
-/** The solvers, who listens to changes of them, and what has changed since the last update of replicas. */
+/** The solvers, the listeners for changes, and the changes since the last update to other replicas. */
 export interface RosterState {
   readonly breakerOptions: BreakerOptions;
   readonly entries: Map<string, RosterEntry>;
@@ -49,7 +49,7 @@ export interface RosterState {
   readonly onboarded: Map<string, readonly string[] | null>;
 }
 
-/** The status of a solver at this replica, and why. */
+/** Returns the status of a solver at this replica, and why. */
 function assess(
   deps: RosterDeps,
   { disabled, session, shadows, breaker }: RosterEntry,
@@ -72,7 +72,7 @@ function assess(
     : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
 }
 
-/** The best status of all replicas. `disabled` is the same on all of them. */
+/** Returns the best status of all replicas. `disabled` is the same on all of them. */
 export function shownStatus({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
   status: RosterStatus;
   corridors: Iterable<string>;

@@ -26,7 +26,9 @@ export const SOLVERS_TOPIC = 'solvers';
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
 
-/** Changes of `status` that count at once; the next tick takes the latest of further ones. */
+/**
+ * A solver may change `status` this often without delay; the next tick takes the latest of further changes.
+ */
 const STATUS_CHANGES = { perSecond: 0.5, burst: 8 };
 const RELOAD_TICKS = 30;
 
@@ -43,7 +45,7 @@ export interface Roster {
   recordFault(solverId: string, kind: SolverFault): void;
   recordSettled(solverId: string): void;
   recordQuoted(solverId: string): void;
-  /** The solver as takers see it; undefined when it serves no corridor of this mode. */
+  /** Returns the solver as takers see it; undefined when it serves no corridor of this mode. */
   view(entry: RosterEntry, mode: KeyMode): Solver | undefined;
   /** Calls the listener when this replica learns of a solver. Register before `start`. */
   onOnboarded(listener: (solverId: string) => void): void;

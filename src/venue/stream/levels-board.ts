@@ -29,7 +29,7 @@ export interface PriceMarket {
 }
 
 export interface LevelsBoard {
-  /** undefined when this key cannot see such a market. */
+  /** Returns the market of a topic; undefined when this key cannot see it. */
   market(topic: string, corridor: string, pair: string, mode: KeyMode): PriceMarket | undefined;
   join(client: StreamClient, market: PriceMarket, workspace: Pick<Workspace, 'eligibleSolvers'>): void;
   leave(client: StreamClient, topic: string): void;

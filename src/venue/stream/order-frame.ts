@@ -5,7 +5,7 @@ import { toIso } from '../../domain/time.ts';
 import type { OrderEvent, OrderRecord, PlacedEvent } from '../../ports/stores/store.ts';
 import { statusResponse } from '../orders/status.ts';
 
-/** The frame without its beginning, which names the topic. The same on all topics. */
+/** Returns the frame without its beginning, which names the topic. It is the same on all topics. */
 export function orderEventBody(
   { type, seq, occurredAtMs }: OrderEvent,
   record: OrderRecord,

@@ -9,7 +9,7 @@ import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
 import { legFeesText, legsText } from './legs.ts';
 
-/** Base units when the venue no longer lists the token. */
+/** Writes whole tokens, or base units when the venue no longer lists the token. */
 const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): CsvCell =>
   decimalAmount ?? rawAmount;
 
@@ -52,7 +52,7 @@ const routeColumns = ({ chains }: Pick<Names, 'chains'>): typeof COLUMNS => [
   ['legFees', (_, { terms }) => legFeesText(terms, (fee) => feeText(fee, chains))],
 ];
 
-/** Such as "0.3 USDC". */
+/** Writes a fee, such as "0.3 USDC". */
 function feeText({ asset, amount }: { asset: string; amount: string }, chains: Names['chains']): string {
   const found = parseAssetId(asset);
   const chain = found && chains.get(found.chainId);

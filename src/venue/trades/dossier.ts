@@ -26,7 +26,7 @@ export interface DossierParts {
   route: readonly OrderRecord[];
   gas: readonly CapturedGas[];
   names: Names;
-  /** undefined for a chain that is not configured any more. */
+  /** Returns the native currency; undefined for a chain that is not configured any more. */
   native(chainId: number): NativeCurrency | undefined;
   /** undefined for roles that may not see it. */
   restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
@@ -174,8 +174,8 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
 }
 
 /**
- * undefined when older than the capture of gas. Only a settlement charges platform, LP and relayer: an order
- * that ended otherwise shows 0 for each.
+ * Returns the fees; undefined for an order from before gas was captured. Only a settlement charges platform,
+ * LP and relayer: an order that ended otherwise shows 0 for each.
  */
 function feesOf(
   { record, row, route, gas, names, native }: DossierParts,
@@ -255,10 +255,13 @@ function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   return { platform, relay };
 }
 
-/** Native coins in SLIP-44, for CAIP-19. */
+/** The native coins' numbers in SLIP-44, for CAIP-19. */
 const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
 
-/** The gas of the chains with the origin's native currency, in it; USD over all. */
+/**
+ * Returns the gas of the chains with the origin's native currency, in that currency, and the USD over all
+ * chains.
+ */
 function gasFee(
   gas: readonly CapturedGas[],
   originChainId: number,

@@ -15,7 +15,7 @@ export type Upkeep = ReturnType<typeof createUpkeep>;
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
-/** Retry interval while a node does not have a receipt yet. */
+/** The gas of an order is read again after this time while a node does not have a receipt yet. */
 const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 

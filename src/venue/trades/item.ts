@@ -116,7 +116,10 @@ function legOf(
   };
 }
 
-/** Quoted output per input token, cut after eighteen digits. null while a token is unknown. */
+/**
+ * Divides the quoted output by the input in whole tokens, cut after eighteen digits. null while a token is
+ * unknown.
+ */
 function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
   const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
   const [base, quote] = [
@@ -133,7 +136,7 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
   };
 }
 
-/** Basis points, rounded against the taker. null until delivered. */
+/** Returns the slippage in basis points, rounded against the taker. null until delivered. */
 function slippageBps({ terms, state }: TradeRow): number | null {
   const quoted = BigInt(terms.output.quoted ?? terms.output.amount);
   if (state.delivered === null || quoted === 0n) return null;

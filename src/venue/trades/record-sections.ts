@@ -37,7 +37,7 @@ const partySection = ({ address, decision, checks }: ScreenedParty): Compliance[
   })),
 });
 
-/** null when not reported. */
+/** Returns the report; null when the order is not reported. */
 export function travelRuleSection(
   { travelRule }: Pick<OrderRecord, 'travelRule'>,
   latest: TravelRuleRecord | undefined,
@@ -61,7 +61,9 @@ export function travelRuleSection(
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-/** Every signature and receipt so far, and what it proves. null when the venue no longer has the chain. */
+/**
+ * Lists every signature and receipt so far, and what it proves. null when the venue no longer has the chain.
+ */
 export function proofsSection(
   record: OrderRecord,
   chains: ReadonlyMap<number, Chain>,
@@ -162,7 +164,7 @@ function checksumOf({ candidate }: OrderRecord): ComplianceProofs['checksum'] {
   };
 }
 
-/** The order as an ERC-7683 intent. null when the venue no longer has the chain. */
+/** Returns the order as an ERC-7683 intent. null when the venue no longer has the chain. */
 export function intentSection(record: OrderRecord, chains: ReadonlyMap<number, Chain>): IntentSection | null {
   const { order, orderId, quoteId, commitments, signature, signScheme, funding } = record;
   const origin = chains.get(record.originChainId);

@@ -207,7 +207,7 @@ async function post(
   }
 }
 
-/** The present one first. */
+/** Returns the endpoint's secrets, the present one first. */
 function secretsOf(
   deps: CourierDeps,
   { id, secret, previousSecret, previousUntilMs }: WebhookEndpoint,
@@ -217,7 +217,10 @@ function secretsOf(
   return (both ? [secret, previousSecret] : [secret]).map((sealed) => deps.vault.open(id, sealed));
 }
 
-/** Up to a fifth longer by the id, so that deliveries that failed together do not return together. */
+/**
+ * Returns the pause in milliseconds. The id adds up to a fifth, so that deliveries that failed together do
+ * not return together.
+ */
 function pauseMs(options: WebhookOptions, { id, attempts: tries }: WebhookDelivery): number {
   const base = Math.min(options.longestRetryMs, options.firstRetryMs * 2 ** Math.min(tries - 1, 30));
   return Math.round(base * (1 + Number.parseInt(id.slice(-2), 16) / 255 / 5));

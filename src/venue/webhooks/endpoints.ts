@@ -31,7 +31,7 @@ import type { Vault } from './vault.ts';
 type WebhookDeps = Pick<VenueDeps, 'queue' | 'clock' | 'random' | 'log'> & {
   store: Pick<VenueStore, 'webhooks' | 'placeEvents'>;
   poster: Pick<WebhookPoster, 'check'>;
-  /** undefined: the venue has no key to keep secrets with, so there are no endpoints. */
+  /** Encrypts secrets. undefined: the venue has no key for it, so there are no endpoints. */
   vault: Vault | undefined;
 };
 
@@ -53,9 +53,9 @@ export interface Webhooks {
   rotate(key: ApiKey, path: WebhookPath, keepPreviousSeconds: number): Promise<IssuedWebhook>;
   /** Queues a test event. Throws 409 while an earlier test waits. */
   test(key: ApiKey, path: WebhookPath): Promise<DeliveryView>;
-  /** A page of deliveries, newest first. */
+  /** Returns a page of deliveries, newest first. */
   deliveries(key: ApiKey, path: WebhookPath, query: DeliveriesQuery): Promise<DeliveryPage>;
-  /** A delivery with its body and its attempts. */
+  /** Returns a delivery with its body and its attempts. */
   delivery(key: ApiKey, path: DeliveryPath): Promise<DeliveryLog>;
   /** Sends a delivery again. Throws 409 while it is waiting, and for a disabled endpoint. */
   resend(key: ApiKey, path: DeliveryPath): Promise<DeliveryView>;

@@ -30,7 +30,7 @@ export function createRosterRecorder({
   let cancel = () => {};
   let cancelElsewhere = () => {};
   let stopped = false;
-  /** One at a time, so that changes are stored in their order. */
+  /** Stores one change at a time, so that changes are stored in their order. */
   let queue = Promise.resolve();
 
   function record(entry: RosterEntry, atMs: number) {

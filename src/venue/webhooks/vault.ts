@@ -14,7 +14,7 @@ export interface Vault {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** undefined without a key. */
+/** Returns the vault; undefined without a key. */
 export function createVault(given: readonly VaultKey[]): Vault | undefined {
   const [first] = given;
   if (!first) return undefined;

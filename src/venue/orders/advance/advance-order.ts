@@ -105,7 +105,9 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics,
   }
 }
 
-/** A refund without a recorded failure: the LPs released the order, or another keeper refunded it first. */
+/**
+ * Adds a failure to a refund that has none: the LPs released the order, or another keeper refunded it first.
+ */
 function withRefundReason({ progress, record }: OpenOrder, facts: Fact[]): Fact[] {
   const refund = facts.find((fact) => fact.kind === 'refunded');
   if (refund?.kind !== 'refunded' || progress.failure) return facts;

@@ -27,14 +27,14 @@ export interface ChainView {
   pinnedFor(valueUsd: number | undefined): Promise<PinnedBlocks | undefined>;
   /** A cached block with another hash than `expected` is read again. */
   blockAt(number: bigint, expected?: Hex): Promise<Block>;
-  /** Final events in chain order. Asks the node unless `isEnough` accepts the cached events. */
+  /** Returns final events in chain order. Asks the node unless `isEnough` accepts the cached events. */
   orderEvents(
     orderId: Bytes32,
     since: number,
     final: Block,
     isEnough: (events: readonly CachedOrderEvent[]) => boolean,
   ): Promise<CachedOrderEvent[]>;
-  /** The proof of a payload in block `from` or later, and not after `final`. */
+  /** Returns the proof of a payload in block `from` or later, and not after `final`. */
   proof(payloadHash: Bytes32, from: bigint, final: Block): Promise<EscrowEvent | undefined>;
 }
 

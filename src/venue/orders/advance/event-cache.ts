@@ -10,7 +10,7 @@ export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
-/** Size of an event without the data whose length its sender chooses. */
+/** The bytes of an event without the data whose length its sender chooses. */
 const BASE_BYTES = 800;
 
 export function createOrderEventCache({
@@ -32,9 +32,9 @@ export function createOrderEventCache({
   }
 
   return {
-    /** Unsorted; events of other chains or an abandoned fork may be among them. */
+    /** Returns events unsorted; events of other chains or an abandoned fork may be among them. */
     of: (orderId: Bytes32) => [...(byOrder.get(orderId) ?? [])].flatMap((id) => events.get(id) ?? []),
-    /** false when cached already. */
+    /** Returns false when the event is cached already. */
     add(event: CachedOrderEvent) {
       const id = `${event.blockHash}:${event.logIndex}`;
       if (events.has(id)) return false;
@@ -51,7 +51,7 @@ export function createOrderEventCache({
 const bytesOf = (event: CachedOrderEvent): number =>
   BASE_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
 
-/** undefined for events of no order. */
+/** Returns the event in its cached form; undefined for events of no order. */
 export function cacheableEvent(event: EscrowEvent): CachedOrderEvent | undefined {
   switch (event.kind) {
     case 'open': {

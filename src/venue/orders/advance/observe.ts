@@ -20,7 +20,10 @@ export interface ChainObservation {
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
-/** undefined while a chain was not read or took back final blocks. Facts are in the order of recording. */
+/**
+ * Returns the new facts in the order of recording; undefined while a chain was not read or took back final
+ * blocks.
+ */
 export async function observeOrder(
   record: OrderRecord,
   progress: Progress,
@@ -100,7 +103,7 @@ interface OriginRead {
   facts: readonly Fact[];
 }
 
-/** The facts in one event of the order's escrow. */
+/** Returns the facts in one event of the order's escrow. */
 async function originFacts(record: OrderRecord, event: CachedOrderEvent, view: ChainView): Promise<Fact[]> {
   if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, view) }];
   if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, view) }];
@@ -111,7 +114,7 @@ async function originFacts(record: OrderRecord, event: CachedOrderEvent, view: C
   return index === -1 ? [] : filledFact(record, event, index, view);
 }
 
-/** The fill of one output, and the credit of a delivery into the ledger. */
+/** Returns the fill of one output, and the credit of a delivery into the ledger. */
 async function filledFact(
   { orderId, route }: OrderRecord,
   event: CachedOrderEvent,

@@ -13,7 +13,7 @@ export interface OpenOrder {
   claim: Claim;
   running: boolean;
   again: boolean;
-  /** Monotonic. */
+  /** The monotonic time of the last evaluation. */
   lookedAtMs: number;
   /** Advance when this chain's time has passed. */
   waitFor: Extract<SettlementPlan, { kind: 'wait' }> | undefined;
@@ -21,7 +21,7 @@ export interface OpenOrder {
   /** Advance when one of these fills is proven. */
   proofs: Bytes32[];
   refusal: Revert | undefined;
-  /** Monotonic; since when a step left to the LP is due. */
+  /** The monotonic time since which a step left to the LP is due. */
   lpStepDueMs: number | undefined;
 }
 

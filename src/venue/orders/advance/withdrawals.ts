@@ -35,7 +35,7 @@ const RANGE = 500n;
 /** Blocks after which the position is stored even without events: the most that a restart reads again. */
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
-/** Chain seconds between looks at a payment that was sent or refused. */
+/** The chain seconds between two reads of a payment that was sent or refused. */
 const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
@@ -160,7 +160,7 @@ async function read(
   }
 }
 
-/** false: cannot be recorded yet; the next block tries again. */
+/** Returns false when the event cannot be recorded yet; the next block tries again. */
 async function write(
   deps: WithdrawalsDeps,
   state: WithdrawalsState,
