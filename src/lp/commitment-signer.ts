@@ -1,4 +1,7 @@
-/** Signs commitments with the operator's key: each by itself, or many at once where a key service signs. */
+/**
+ * Signs commitments with the operator's key: each by itself, or many with one signature where a key service
+ * signs.
+ */
 
 import {
   commitmentDigest,

@@ -183,7 +183,7 @@ function up(running: RunningLp | undefined): RunningLp {
   throw new RequestError('The LP is still starting. Try again in a few seconds.', { code: 'not_ready' });
 }
 
-/** Written now, because a crash may follow. A tick tries again after a failure. */
+/** Writes signals without delay, because a crash may follow. A tick tries again after a failure. */
 function saveSignals({ signals, deps: { store, log } }: RunningLp['parts']): void {
   void signals
     .flush(store)
@@ -207,7 +207,7 @@ function refusePair(
     );
 }
 
-/** The parts of a started LP that has this pair or chain. */
+/** Returns the parts of a started LP that has this pair or chain. */
 function partsWith(running: RunningLp | undefined, scope: PauseScope): RunningLp['parts'] {
   const { parts } = up(running);
   const [wanted, known] =

@@ -52,7 +52,9 @@ interface BooksLag {
   chains: { chain: string; blocks: number }[];
 }
 
-/** The accounting of one LP. What returns a promise rejects when the store or a node does not answer. */
+/**
+ * The accounting of one LP. Methods that return a promise reject when the store or a node does not answer.
+ */
 export interface Accounts {
   listener: QuoteEventListener;
   /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
@@ -73,7 +75,7 @@ export interface Accounts {
   /** Explains a quote, order or request: from memory first, then from the store. */
   explain(id: string): Promise<Explanation[]>;
   profit(window: ProfitWindow & { by: ProfitKey; limit: number }): Promise<Profit>;
-  /** Newest first, of those that moved or cost something in the window. */
+  /** Returns transfers that moved or cost something in the window, newest first. */
   transfers(window: ProfitWindow, limit: number): Promise<BookedTransfer[]>;
   /** Compares every token with its chain now. */
   reconcile(): Promise<Reconciled[]>;
@@ -92,11 +94,12 @@ export interface Accounts {
   entries(orderId: Bytes32): Promise<ShownEntry[]>;
   balances(): ShownBalance[];
   /**
-   * A page of the entries of a window. `last`: of the first page, so that later entries change nothing; the
-   * first page has the balances at both ends. `next`: `after` of the next page; null: no more.
+   * Returns a page of the entries of a window. `last`: the one of the first page, so that later entries
+   * change nothing; the first page has the balances at both ends. `next`: `after` of the next page; null: no
+   * more.
    */
   statement(of: Statement, page: { after: number; last: number | undefined }): Promise<StatementPage>;
-  /** Profit of all time in millionths of USD; undefined while the books are not loaded. */
+  /** Returns the profit of all time in millionths of USD; undefined while the books are not loaded. */
   totals(): Totals | undefined;
   positions(): PositionView[];
   lag(): BooksLag;
@@ -197,7 +200,7 @@ const pairOf = (deps: AccountsDeps, pairName: string) =>
 const hasMid = (deps: AccountsDeps, pairName: string): boolean =>
   pairOf(deps, pairName)?.base !== pairOf(deps, pairName)?.quote;
 
-/** Quote tokens for one base token; undefined without a price. */
+/** Returns the mid in quote tokens for one base token; undefined without a price. */
 function midOf(deps: AccountsDeps, pairName: string): number | undefined {
   const pair = pairOf(deps, pairName);
   if (pair === undefined) return undefined;

@@ -35,7 +35,7 @@ export interface Position extends Exposure {
   places: ChainPosition[];
 }
 
-/** Base units that a route may still receive and pay; absent: no bound. */
+/** The base units that a route may still receive and pay; absent: no bound. */
 export interface Room {
   input?: bigint;
   output?: bigint;
@@ -119,8 +119,8 @@ export function createBands(
   }
 
   /**
-   * 1e-18 of a whole token, from the half-band in USD. Rounded to 1e-6 tokens: a band needs no more digits
-   * than a float has.
+   * Converts the half-band in USD to 1e-18 of a whole token, rounded to 1e-6 tokens: a band needs no more
+   * digits than a float has.
    */
   const tokens = (halfBandUsd: number, usd: number): bigint =>
     (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;

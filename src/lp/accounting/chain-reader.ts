@@ -75,7 +75,7 @@ export interface Reading {
     | (Gas & {
         kind: 'gas';
         transfer?: StoredTransfer;
-        /** Whose balance a program without `GasCursor` took the gas of every operator from. */
+        /** The operator from whose balance a program without `GasCursor` took the gas of every operator. */
         payer: Address;
       })
   ))[];
@@ -113,7 +113,9 @@ const RECEIPTS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
 
-/** Wei that the call took with it, such as the fee of a bridge: a cost of the network like gas. */
+/**
+ * Returns the wei that the call took with it, such as the fee of a bridge: a cost of the network like gas.
+ */
 const valuePaid = ({ value, attempts }: TxSlot, { txHash, status }: Receipt): bigint =>
   status === 'success' && !attempts.find(({ hash }) => hash === txHash)?.noop ? value : 0n;
 
@@ -273,7 +275,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     }
   }
 
-  /** undefined: the owner moved it. */
+  /** Returns the transfer's fact; undefined when the owner moved the money. */
   async function transferFact(
     money: Money,
     place: FactPlace,
@@ -357,7 +359,10 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     if (nonce !== from.nonce) gas.push({ ...from, nonce });
   }
 
-  /** undefined: not mined yet. 'none': the slot ended without a transaction. */
+  /**
+   * Returns the receipt; undefined when the transaction is not mined yet, 'none' when the slot ended without
+   * one.
+   */
   async function receiptOf(
     port: ChainPort,
     { state, mined, signer, attempts }: TxSlot,

@@ -107,7 +107,7 @@ export const idOf = {
   credit: (orderId: Bytes32, at: Mined) => `credit:${orderId}:${factOf(at)}`,
   refund: (orderId: Bytes32, at: Mined) => `refund:${orderId}:${factOf(at)}`,
   owner: (at: Mined, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
-  /** Once for each transfer: the store of transfers knows no second one of a step. */
+  /** Each transfer departs once: the store of transfers knows no second one of a step. */
   departed: (transferId: string) => `departed:${transferId}`,
   arrived: (transferId: string) => `arrived:${transferId}`,
   returned: (transferId: string) => `returned:${transferId}`,
@@ -286,7 +286,7 @@ export function createAccountingLedger({
       const entry = open.get(idOf.fill(orderId, was));
       return entry === undefined ? [] : reverse(entry, atMs);
     },
-    /** A fill that is final, whether or not it was seen before. */
+    /** Books a final fill, whether or not it was seen before. */
     sent(exchange: Exchange, place: FactPlace) {
       const { orderId, pays } = exchange;
       const pending = open.get(idOf.fill(orderId, place));
@@ -353,7 +353,7 @@ export function createAccountingLedger({
         ],
       });
     },
-    /** The bridge refused: what left is back in the escrow of its own chain. */
+    /** Books that the bridge refused: the money that left is back in the escrow of its own chain. */
     returned: (transferId: string, left: Money, got: bigint, place: FactPlace) =>
       post({
         ...at(place),

@@ -9,14 +9,14 @@
 import type { PositionRow } from '../../ports/stores/accounting-store.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
 
-/** Base units at a USD price per whole token, in millionths of USD, rounded down. */
+/** Converts base units at a USD price per whole token to millionths of USD, rounded down. */
 export function usdMicrosOf(amount: bigint, decimals: number, { num, den }: Rational): bigint {
   return (amount * num * 1_000_000n) / (den * ten(decimals));
 }
 
 export const valueOf = (quantity: bigint, price: Rational): bigint => usdMicrosOf(quantity, 18, price);
 
-/** 1e-18 of a whole token, whatever the token's decimals. */
+/** Converts base units to 1e-18 of a whole token, whatever the token's decimals. */
 export const attoOf = (amount: bigint, decimals: number): bigint =>
   decimals <= 18 ? amount * ten(18 - decimals) : amount / ten(decimals - 18);
 
@@ -51,7 +51,10 @@ export function applyTrade(position: PositionRow, quantity: bigint, micros: bigi
   };
 }
 
-/** A deposit or withdrawal at its current value: no profit. Without a price it stays unpriced. */
+/**
+ * Applies a deposit or withdrawal at its current value, which is no profit. Without a price it stays
+ * unpriced.
+ */
 export function applyOwnerMove(
   position: PositionRow,
   quantity: bigint,

@@ -89,7 +89,9 @@ const TRADE_COLUMNS: readonly (readonly [string, (trade: TradeView) => CsvCell])
   ['fee_token', ({ feeToken }) => feeToken],
 ];
 
-/** Lines. The last row, `rebalancing`, has what transfers moved and cost in the columns of trades. */
+/**
+ * Returns the lines. The last row, `rebalancing`, has what transfers moved and cost in the columns of trades.
+ */
 export function profitCsv({ by, rows, transfers }: ProfitRows): string[] {
   const columns = by === 'trade' ? TRADE_COLUMNS : [];
   const names = FIGURES.map((name) => name.replace(' ', '_'));

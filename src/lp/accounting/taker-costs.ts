@@ -21,7 +21,10 @@ interface TakerRow extends Toxicity {
   seenMs: number;
 }
 
-/** Key of the average over all takers: the cost of a stranger, and what each taker is shrunk towards. */
+/**
+ * The key of the average over all takers: the cost of an unknown taker, and what each taker is shrunk
+ * towards.
+ */
 export const TIER = 'tier:all';
 
 interface TakerCostOptions {
@@ -55,7 +58,10 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   const dirty = new Set<string>();
   let tier = fresh(0);
 
-  /** The average of all takers, shrunk to the prior. Signed, because the floor follows the averaging. */
+  /**
+   * Returns the average of all takers, shrunk to the prior. It is signed, because the floor follows the
+   * averaging.
+   */
   const tierMean = (at: number): number =>
     ((tier.trades[at] as number) * (tier.means[at] as number) + weight * startBps) /
     ((tier.trades[at] as number) + weight);
@@ -101,7 +107,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   };
 
   return {
-    /** The adverse-selection term in bps. Hot path: one lookup. */
+    /** Returns the adverse-selection term in bps. Hot path: one lookup. */
     adverse: (taker: Address) => termOf(takers.get(taker) ?? NOTHING),
     /** `bps`: as `markoutBps` returns it, with the mid `horizon` seconds after the acceptance. */
     learn(taker: Address, horizon: Horizon, bps: number, nowMs: number) {

@@ -60,7 +60,7 @@ function tokens(posting: Posting | undefined, infoOf: InfoOf): Tokens | undefine
   return info && { amount, symbol: info.symbol, decimals: info.decimals };
 }
 
-/** Rounded down. */
+/** Returns the price, rounded down. */
 const priceOf = (base: Tokens, quote: Tokens): string =>
   formatUnits(
     (quote.amount * 10n ** BigInt(PRICE_DIGITS + base.decimals)) /

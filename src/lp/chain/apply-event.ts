@@ -56,7 +56,7 @@ export interface FollowDeps {
   /** Adds a hold that only the chain shows; false when the order is not of this LP. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
-  /** The transfer whose step a movement of the account is; undefined: the owner's. */
+  /** Returns the transfer whose step moved the money; undefined when the owner moved it. */
   recognise?(chainId: number, txHash: Hex): Promise<RecognisedStep | undefined>;
 }
 
@@ -253,7 +253,10 @@ function tellOnce({ told }: FollowState, event: EscrowEvent, tell: () => void): 
   tell();
 }
 
-/** Block and transaction: a transaction that another block mines after a reorganisation is another fact. */
+/**
+ * Names an event's block and transaction: a transaction that another block mines after a reorganisation is
+ * another fact.
+ */
 export const minedAs = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
   `${blockHash}:${txHash}`;
 

@@ -31,9 +31,9 @@ export interface Follower {
   port: ChainPort;
   /** The last final block processed. */
   cursor(): ChainCursor;
-  /** Timestamp of the newest block whose events are in the ledger. */
+  /** Returns the timestamp of the newest block whose events are in the ledger. */
   time(): UnixSeconds;
-  /** The tokens whose balance has changed since the last call. */
+  /** Returns the tokens whose balance has changed since the last call. */
   takeTouched(): Set<Address>;
   /** Reads again from an earlier final block; the ledger ignores duplicates. */
   rewind(to: ChainCursor): void;
@@ -140,7 +140,10 @@ async function recogniseMoves(
   return found;
 }
 
-/** Nonces still unused on chain: after a sponsor payment the other orders of the user stay executable. */
+/**
+ * Returns the nonces that are unused on chain: after a sponsor payment the other orders of the user stay
+ * executable.
+ */
 async function unusedBy(
   { deps: { port, ledger, listener }, chain }: FollowState,
   events: readonly EscrowEvent[],

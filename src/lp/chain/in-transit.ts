@@ -22,7 +22,7 @@ interface InTransitDeps {
   log: Log;
 }
 
-/** More than can end within one look. */
+/** No more transfers than this can end within one evaluation. */
 const NEWEST = 50;
 
 /** The last final block that the inventory ledger has of a chain. */

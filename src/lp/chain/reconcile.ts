@@ -184,7 +184,7 @@ export function createReconciler(
       return true;
     },
     restore,
-    /** The money left in block `leftIn`; undefined: it stays and is free again. */
+    /** Ends a reservation whose money left in block `leftIn`; undefined: it stays and is free again. */
     release(id: string, leftIn: bigint | undefined): void {
       const known = reservations.get(id);
       if (known === undefined) return;

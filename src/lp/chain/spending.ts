@@ -97,7 +97,7 @@ export function createSpending(
         );
       readMs = nowMs;
     },
-    /** The account changed what the operator may do. */
+    /** Called when the account changed what the operator may do. */
     changed(): void {
       everyBlock = true;
     },

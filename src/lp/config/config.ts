@@ -29,8 +29,8 @@ export const zLpChain = z.strictObject({
   /** Whole tokens that are never quoted, by symbol. */
   buffers: z.record(zName, zUnits).default({}),
   /**
-   * Standby below this native balance of the operator, where it sends transactions (whole units). null: what
-   * five trades cost at the gas price of now.
+   * The LP stands by when the operator's native balance is below this, on chains where it sends transactions
+   * (whole units). null: the cost of five trades at the present gas price.
    */
   minGas: zUnits.nullable().default(null),
   /** Price symbol for the cost of our gas on cross-chain trades. null: the symbol of the native currency. */
@@ -46,7 +46,7 @@ export const zLpChain = z.strictObject({
 const zSymbolOf = { feed: zName, symbol: zName };
 const zWeight = z.int().min(1).max(100).default(1);
 
-/** A price symbol such as "ETH": where its USD price comes from. */
+/** A price symbol such as "ETH", and the sources of its USD price. */
 const zLpPrice = z.union([
   z.strictObject({
     fixed: zUnits,
@@ -134,7 +134,7 @@ export const zLpQuoting = z.strictObject({
   maxValiditySeconds: z.int().min(1).max(840).default(60),
   /** The longest landing margin accepted from a venue: a quote binds us until validUntil plus this. */
   maxLandingMarginSeconds: z.int().min(1).default(420),
-  /** Added to the firm time in the price, for clocks that differ. */
+  /** The price adds this to the firm time, for clocks that differ. */
   clockSkewSeconds: z.number().min(0).default(1),
   /** Expected seconds from submission to delivery, shown to takers. */
   etaSeconds: z
@@ -212,7 +212,7 @@ const zLpSignals = z.strictObject({
   maxSkewBps: z.number().min(0).max(500).default(5),
   maxFairValueShiftBps: z.number().min(0).max(500).default(5),
   maxWidthBps: z.number().min(0).max(2_000).default(50),
-  /** The longest life. */
+  /** The longest life of a signal. */
   maxSeconds: z.int().min(1).max(604_800).default(3_600),
   /** The most signals in force at the same time, over all pairs. */
   maxActive: z.int().min(0).max(1_000).default(16),

@@ -8,7 +8,7 @@ export interface Change {
   to: unknown;
 }
 
-/** All or nothing, from the next request on. */
+/** A reload applies all changes or none, from the next request on. */
 export type Reloaded = { applied: readonly Change[] } | { refused: readonly string[] };
 
 /**

@@ -60,7 +60,7 @@ export interface Market {
    * Updates volatilities from current mids, a part of the pairs per call: call about four times a second.
    */
   tick(): void;
-  /** Price symbols without a usable mid, with what each source says: for the operator. */
+  /** Returns the price symbols without a usable mid, with what each source says: for the operator. */
   stale(): { symbol: string; detail: string }[];
   sources(): SourceView[];
   references(): ReferenceCheck[];
@@ -108,7 +108,7 @@ interface State extends MarketState {
   turn: number;
   /** Prices that had no usable mid when `stale` looked, and why. */
   readonly missing: Map<string, string>;
-  /** The index of the symbol that `stale` looked at last. */
+  /** The index of the symbol that `stale` checked last. */
   looked: number;
 }
 

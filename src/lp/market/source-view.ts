@@ -117,13 +117,13 @@ export function sourceView(
   };
 }
 
-/** undefined: no positive decimal. */
+/** Reads the price; undefined when it is no positive decimal. */
 export function parsePrice({ price }: ReferencePrice): Rational | undefined {
   const exact = parseDecimal(price);
   return exact?.num === 0n ? undefined : exact;
 }
 
-/** The price that an accepted message names. */
+/** Returns the price that an accepted message names. */
 function seenIn(message: FeedQuote | ReferencePrice): ReferenceValue | undefined {
   if ('price' in message) {
     const price = parsePrice(message);

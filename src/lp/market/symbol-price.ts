@@ -62,7 +62,7 @@ export interface SymbolMemory {
 export interface SymbolPrice {
   /** Returns what the same symbol of the replacing market must know. */
   memory(): SymbolMemory;
-  /** A peg that broke stays broken, and a trouble began when it began. */
+  /** Takes over the memory: a peg that broke stays broken, and a trouble keeps its beginning. */
   resume(before: SymbolMemory): void;
   /** Takes in the price of a source. */
   take(observation: Observation): void;
@@ -75,7 +75,10 @@ export interface SymbolPrice {
 /** Expiry of a fixed price: it never ages. */
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
 const DEPEGGED_SIGMA = 0.4;
-/** While a peg breaks sources disagree; that widens the spread and stops pricing in the end. */
+/**
+ * The limit of disagreement while a peg breaks. Sources then disagree, which widens the spread and in the end
+ * stops pricing.
+ */
 const DEPEGGED_GUARD_BPS = 100;
 
 /** Tolerance for floats made from exact fractions: a value on the limit is within it. */

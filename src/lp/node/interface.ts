@@ -140,7 +140,7 @@ export interface TransferReservations {
   take(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): boolean;
   /** Reserves for a transfer that began before, even before `start`. Unlike `take`, it cannot be refused. */
   restore(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): void;
-  /** The money left the ledger in block `leftIn`; undefined: it stays there. */
+  /** Ends a reservation whose money left the ledger in block `leftIn`; undefined: it stays there. */
   release(id: string, place: Pick<Money, 'chainId' | 'token'>, leftIn: bigint | undefined): void;
 }
 
@@ -160,7 +160,9 @@ export interface LpNode {
   limits(): { limits: LimitUse[]; signals: (LpConfig['signals'] & { active: number }) | null };
   curves(): CurveView[];
   awards(limit?: number): Promise<LpAward[]>;
-  /** Explanations, accounting ledger and profit. Throws `RequestError` before the node has started. */
+  /**
+   * Returns explanations, accounting ledger and profit. Throws `RequestError` before the node has started.
+   */
   accounts(): Accounts;
   recorded(after?: number, limit?: number): RecordedPage;
   /** Rejects with `RequestError` where this LP is not in shadow mode. */

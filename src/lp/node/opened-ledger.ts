@@ -83,7 +83,7 @@ export async function openLedger(
   };
 }
 
-/** The keys that have sent for this LP and may sign for its account: a revoked one binds nobody. */
+/** Returns the keys that have sent for this LP and may sign for its account. A revoked key binds no one. */
 async function allowed(
   port: ChainPort,
   account: Address,

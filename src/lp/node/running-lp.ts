@@ -27,8 +27,8 @@ export interface RunningLp {
   readonly parts: LpParts;
   reload(next: LpConfig, sources: ReloadedSources): Promise<void>;
   /**
-   * The quoting parts of another configuration, not in force. Throws `RequestError` where `reload` would, but
-   * for new feeds that give no price.
+   * Builds the quoting parts of another configuration without putting them in force. Throws `RequestError`
+   * where `reload` would, except for new feeds that give no price.
    */
   trial(next: LpConfig, sources: ReloadedSources): QuotingSnapshot;
   stop(): Promise<void>;

@@ -247,7 +247,7 @@ function declineParts({ rfq, route, decline, atMs }: DeclineRecord) {
   };
 }
 
-/** A fixed price never ages. */
+/** Returns the age of a price; null for a fixed price, which never ages. */
 const ageOf = ({ atMs }: Mid, nowMs: number): number | null =>
   atMs > nowMs + 86_400_000 ? null : nowMs - atMs;
 

@@ -29,7 +29,7 @@ interface NextPricing {
   plugin: PricingPlugin | undefined;
 }
 
-/** Priced at once, before live requests are served in between. */
+/** Prices this many requests in a row, before live requests are served in between. */
 const BATCH = 100;
 
 /**

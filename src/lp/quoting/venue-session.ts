@@ -62,7 +62,7 @@ const MAX_WARNING_CHARS = 200;
 const NOTICES = { perSecond: 2_000, burst: 10_000 };
 /** More requests in progress than this many times our `maxInFlight` are declined. */
 const IN_FLIGHT_SLACK = 2;
-/** A longer timer would overflow and fire at once. */
+/** A longer timer would overflow and fire immediately. */
 const MAX_HEARTBEAT_SECONDS = 60;
 const ORDER_TYPES: ReadonlySet<string> = new Set(['slice', 'award', 'resync', 'order', 'released']);
 const STOP_WAIT_MS = 1_000;

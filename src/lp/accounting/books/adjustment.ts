@@ -8,7 +8,7 @@ import { reconcileGas, reconcileTokens } from './comparison.ts';
 
 const SECOND_READ_MS = 2_000;
 
-/** A difference as it is now. */
+/** A difference between books and chain as it is now. */
 interface Difference {
   chain: string;
   token: string;

@@ -36,7 +36,7 @@ export function createFolder(deps: FoldDeps): Folder {
   };
 }
 
-/** Openings first, then notes, then facts of the chains; positions are valued at the end. */
+/** Folds openings first, then notes, then facts of the chains; it values positions at the end. */
 function fold(deps: FoldDeps, held: Books, pass: Pass): Batch {
   const batch: Batch = {
     entries: [],

@@ -73,7 +73,7 @@ export interface Batch extends JournalBatch {
   explanations: StoredExplanation[];
 }
 
-/** One fold on its way. Its functions change the books and the batch together. */
+/** One fold in progress. Its functions change the books and the batch together. */
 export interface Folding {
   deps: FoldDeps;
   held: Books;

@@ -50,6 +50,6 @@ export const withTransferGas = (
   price: Rational | undefined,
 ): BookedTransfer => ({ ...of, gasMicros: of.gasMicros + worth({ amount: wei, decimals: 18, price }) });
 
-/** Rounded down: what `amount` of one chain is in base units of another. */
+/** Converts `amount` of one chain to base units of another, rounded down. */
 export const inUnitsOf = (amount: bigint, from: number, to: number): bigint =>
   to >= from ? amount * 10n ** BigInt(to - from) : amount / 10n ** BigInt(from - to);
