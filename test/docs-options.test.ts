@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { zAttesterConfig } from '../src/apps/attester/config.ts';
 import { parseConfig } from '../src/apps/config/load.ts';
 import { keysAt, schemasAt } from '../src/apps/config/schema-paths.ts';

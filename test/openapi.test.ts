@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Content, type OpenApi, openApiDocument, type Operation } from '../src/adapters/http/openapi.ts';
 import type { Route } from '../src/ports/http.ts';
 import { TRADE_SORTS } from '../src/protocol/api/trades.ts';

@@ -1,6 +1,6 @@
 /** The Idempotency-Key is a hash of the body, so repeating is safe. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import { keccakText } from '../domain/keccak.ts';
 import { canonicalJson } from '../protocol/canonical-json.ts';

@@ -1,6 +1,6 @@
 /** A whole trade, from quotes to confirmation on the chain. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import type { FundingLock } from '../protocol/api/preflight.ts';
 import type { zQuoteResponse } from '../protocol/api/quote.ts';

@@ -3,7 +3,7 @@
  * one of them does not answer is repeated at the next.
  */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { zDetailBody, zErrorBody } from '../protocol/errors.ts';
 import { RequestError } from '../domain/errors.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';

@@ -1,6 +1,6 @@
 /** A recorded request with its outcome, one JSON object per line. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../domain/errors.ts';
 
 const zAmount = z.string().regex(/^[1-9][0-9]{0,77}$/, 'must be base units as decimal text');

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { exampleKey } from '../../src/adapters/http/openapi.ts';
 import { asyncApiDocument } from '../../src/protocol/api/asyncapi.ts';
 import {

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { attestationRoutes } from '../../src/adapters/attestations/routes.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
 import { startHttp } from '../../src/adapters/http/server.ts';

@@ -1,6 +1,6 @@
 /** The schemas of an OpenAPI document, ready to say what does not fit. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpenApi } from '../../src/adapters/http/openapi.ts';
 
 export interface Schemas {

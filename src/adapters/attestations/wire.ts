@@ -1,6 +1,6 @@
 /** Wire formats of `GET /attestations?…` and `POST /attestations/lists`: strict parsing, canonical output. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type AttestAnswer,
   type AttestListRequest,

@@ -14,7 +14,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { scrypt as portableScrypt } from 'hash-wasm';
-import { z } from 'zod';
+import * as z from 'zod';
 import { bytesToHex, hexToBytes, type Address, type Hex } from '../../domain/hex.ts';
 import { keccakBytes } from '../../domain/keccak.ts';
 import { createSigner } from '../secp256k1/signer.ts';

@@ -1,7 +1,7 @@
 /** Asks a route partner over HTTP, signed in both directions. Errors say what the partner did wrong. */
 
 import type { KeyObject } from 'node:crypto';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { OrderMessage } from '../../domain/order.ts';

@@ -1,6 +1,6 @@
 /** The configuration of `firmquote attester`. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zChain, zChains, zServer, zKeySource, zLogSection, zSecretsSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({

@@ -1,6 +1,6 @@
 /** `firmquote config check FILE`. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { LpAppConfig } from '../lp/config.ts';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';

@@ -1,6 +1,6 @@
 /** Configuration of the bridges that carry a token between accounts of one owner. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zAddress } from '../../protocol/wire.ts';
 import { zSection } from './parts.ts';
 

@@ -1,6 +1,6 @@
 /** `deployments/<chain>.json`: what was deployed on a chain, as `firmquote deploy run` wrote it. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zAddress, zBytes32, zHex } from '../../protocol/wire.ts';
 import { readFileSync } from 'node:fs';
 import { decodeText } from '../../adapters/system/text-file.ts';

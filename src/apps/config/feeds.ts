@@ -1,6 +1,6 @@
 /** Configuration of price feeds. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXCHANGE_KINDS, EXCHANGE_SOCKETS, type ExchangeKind } from '../../adapters/feeds/formats.ts';
 import { zAddress } from '../../protocol/wire.ts';
 

@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { appOf, schemaOf } from '../cli/config-check.ts';
 import { parseConfig, readJson } from './load.ts';
 import { schemasAt } from './schema-paths.ts';

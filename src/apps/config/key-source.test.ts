@@ -1,7 +1,7 @@
 /** Where a key may come from: the sections that docs/lp/remote-signers.md shows, and what is refused. */
 
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { blocksOf } from '../../../test/support/page.ts';
 import { ConfigError, parseConfig } from './load.ts';
 import { zKeySource } from './parts.ts';

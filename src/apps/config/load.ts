@@ -3,7 +3,7 @@
  * errors.
  */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { RequestError } from '../../domain/errors.ts';
 import { OddTextError, readTextFile } from '../../adapters/system/text-file.ts';
 import { keysAt, kindAt, suggest, type Path } from './schema-paths.ts';

@@ -1,6 +1,6 @@
 /** Configuration sections that several apps share. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { QUORUM } from '../../adapters/evm/chain/chain.ts';
 import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';

@@ -1,6 +1,6 @@
 /** Looks inside a zod schema, to map environment names and to suggest options. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type Path = readonly (string | number)[];
 

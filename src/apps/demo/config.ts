@@ -1,6 +1,6 @@
 /** Configuration of the demo: chains, tokens, simulated exchanges, LPs, takers. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXCHANGE_KINDS } from '../../adapters/feeds/formats.ts';
 import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config/config.ts';
 import { zLpRisk } from '../../lp/config/risk-config.ts';

@@ -11,7 +11,7 @@ import {
   type TypedDataDefinition,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { QuoteRequestBody } from '../../client/request.ts';
 import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import {

@@ -1,6 +1,6 @@
 /** The parameters of a deployment: what the contracts are made with, and who owns them. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import { MAX_UINT32 } from '../../domain/time.ts';
 import { zAddress } from '../../protocol/wire.ts';

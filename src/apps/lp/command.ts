@@ -1,6 +1,6 @@
 /** What a command to the admin API says: who gives it, why, and for which pair or chain. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
 import { badRequest } from '../wiring/bad-request.ts';
 

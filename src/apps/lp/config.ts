@@ -1,6 +1,6 @@
 /** Configuration of an LP process. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zLpConfig, zUnits } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';

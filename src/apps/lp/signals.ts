@@ -1,6 +1,6 @@
 /** Admin API of the operator's own signals: a view of a pair that prices follow until it expires. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node/interface.ts';

@@ -1,6 +1,6 @@
 /** The configuration of `firmquote take`: a venue, the taker's own nodes and trusted contracts, its key. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   zChain,
   zChainEntry,

@@ -2,7 +2,7 @@
 
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
 import type { SignedTrade } from '../../client/client.ts';
 import { badRequest } from '../wiring/bad-request.ts';

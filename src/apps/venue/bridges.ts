@@ -1,6 +1,6 @@
 /** Bridge venues from the configuration: floats of the venue's operator, with a key of their own. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { createFloatDelivery, creditOf } from '../../adapters/bridges/venue/deliver.ts';
 import { createFloatWatch } from '../../adapters/bridges/venue/watch.ts';
 import { bridgeRefill, fixedRefill, type RefillCosts } from '../../adapters/bridges/venue/refill.ts';

@@ -1,7 +1,7 @@
 /** The configuration of `firmquote venue`. */
 
 import proxyAddress from '@fastify/proxy-addr';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COURIER } from '../../venue/orders/travel-rule.ts';
 import {
   ADMISSION,

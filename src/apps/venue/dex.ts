@@ -1,6 +1,6 @@
 /** DEX liquidity from the configuration. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { createDexVenue } from '../../adapters/dex/venue.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';

@@ -1,6 +1,6 @@
 /** Issuers on chain from the configuration: vaults, peg-stability modules, native wrappers. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { createIssuerVenue } from '../../adapters/issuers/venue.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';

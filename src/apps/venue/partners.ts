@@ -1,6 +1,6 @@
 /** Route partners from the configuration. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutbound } from '../../adapters/outbound/request.ts';
 import { createPartnerClient, type PartnerClient } from '../../adapters/partners/client.ts';
 import { createPartnerVenue, type PartnerVenue } from '../../adapters/partners/venue.ts';

@@ -1,6 +1,6 @@
 /** Reads a dossier: checks its form only. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';

@@ -3,7 +3,7 @@
  * addresses belong to the app.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHECKSUM_ADVICE, isMistyped } from '../../domain/address.ts';
 import type { Address } from '../../domain/hex.ts';
 import { zCorridorParams, zPricingParams } from './params.ts';

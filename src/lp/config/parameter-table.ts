@@ -1,6 +1,6 @@
 /** Unit and meaning of each pricing parameter, and the values that it may have, for people. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_PARAMS, type PricingParams } from '../../pricing/params.ts';
 import { zCorridorParams } from './params.ts';
 

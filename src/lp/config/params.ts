@@ -1,6 +1,6 @@
 /** The parameters of the pricing model as configuration: a pair may set any of them. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_PARAMS, type PricingParams } from '../../pricing/params.ts';
 
 const share = z.number().min(0).max(1);

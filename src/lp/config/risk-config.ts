@@ -1,6 +1,6 @@
 /** The configuration of the risk controls; docs/lp/risk.md explains them. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 const positive = z.number().positive();
 const natural = z.number().min(0);

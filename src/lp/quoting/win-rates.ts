@@ -4,7 +4,7 @@
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';

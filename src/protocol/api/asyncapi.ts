@@ -1,6 +1,6 @@
 /** AsyncAPI 3 document of both WebSockets, from the schemas of the frames. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { createComponents, type JsonSchema } from '../json-schemas.ts';
 import {
   CLOSE,

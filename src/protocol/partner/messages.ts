@@ -3,7 +3,7 @@
  * docs/reference/route-partner-protocol.md explains it; docs/partner-openapi.json is made from it.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { DECLINE_REASONS } from '../../domain/decline.ts';
 import { zExplained } from '../schema.ts';
 import { zAddress, zAmount, zAssetId, zBytes32, zOrderMessage, zSeconds } from '../wire.ts';

@@ -1,6 +1,6 @@
 /** Reads of the admin API about the venue's work. Its changes are in routes.ts. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { zChainRow, zOpenOrders, zQueueRow, zRates, zRosterRow } from '../../protocol/admin/operations.ts';
 import type { Operations } from './operations.ts';
 import { adminRoute, type AdminRoute } from './route.ts';

@@ -1,6 +1,6 @@
 /** The admin API, audited under the name of the admin key. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   zChange,
   zIssuedKey,

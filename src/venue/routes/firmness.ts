@@ -1,6 +1,6 @@
 /** GET /solvers/{id}/firmness */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { zFirmness, zFirmnessParams } from '../../protocol/api/firmness.ts';

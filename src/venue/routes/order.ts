@@ -1,6 +1,6 @@
 /** GET /orders/{id} */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Chain } from '../../domain/chain.ts';
 import { isBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { Route } from '../../ports/http.ts';

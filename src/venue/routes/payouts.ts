@@ -1,6 +1,6 @@
 /** POST /router/payouts/offers and GET /router/payouts/{partnerId}/{offerId} */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import {
   type PayoutOffersRequest,

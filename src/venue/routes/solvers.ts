@@ -1,6 +1,6 @@
 /** GET /solvers */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Chain } from '../../domain/chain.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
 import type { Route } from '../../ports/http.ts';

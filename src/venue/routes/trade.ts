@@ -1,6 +1,6 @@
 /** GET /workspaces/{id}/trades/{orderId} */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradeDossier, zTradeParams } from '../../protocol/api/trades.ts';
 import type { TradeHistory } from '../trades/history.ts';

@@ -1,6 +1,6 @@
 /** GET /workspaces/{id}/trades/daily */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradesParams } from '../../protocol/api/trades.ts';
 import {

@@ -1,6 +1,6 @@
 /** GET /workspaces/{id}/trades/export */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradesParams } from '../../protocol/api/trades.ts';
 import { type TradesExportQuery, zTradesExportQuery } from '../../protocol/api/trades-bulk.ts';

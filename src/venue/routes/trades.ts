@@ -1,6 +1,6 @@
 /** GET /workspaces/{id}/trades */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/api/trades.ts';
 import type { TradeHistory } from '../trades/history.ts';

@@ -1,6 +1,6 @@
 /** Lets a workspace's owners and admins manage its webhooks. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { RequestError } from '../../domain/errors.ts';
 import { hexToBytes } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';

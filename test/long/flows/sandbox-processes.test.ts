@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { zQuoteResponse } from '../../../src/protocol/api/quote.ts';
 import { assetId } from '../../../src/domain/asset.ts';
 import { type Config, startWorld, type World } from '../../faults/support/world.ts';

@@ -1,6 +1,6 @@
 /** Calls of the venue's public API with the keys that were given to the page, which it keeps in memory only. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ConsoleSetup } from '../../../src/apps/venue/console.ts';
 import type { KeyHolder, zWorkspaceKeys, zWorkspaceMembers } from '../../../src/protocol/admin/admin.ts';
 import type { Firmness } from '../../../src/protocol/api/firmness.ts';

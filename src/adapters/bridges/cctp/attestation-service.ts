@@ -4,7 +4,7 @@
  * spaced, and none is sent during such a pause.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Bytes32, Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';

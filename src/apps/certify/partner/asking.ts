@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { createOutbound } from '../../../adapters/outbound/request.ts';
 import {
   PARTNER_OPERATIONS,

@@ -1,6 +1,6 @@
 /** Prices: the fixed side, limits, validity, hours, the block that counts, and what may be promised. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { PARTNER_OPERATIONS } from '../../../protocol/partner/messages.ts';
 import { backing, tokenIn } from '../world.ts';
 import { type AssetId, parseAssetId } from '../../../domain/asset.ts';

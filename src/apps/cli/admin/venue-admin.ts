@@ -1,7 +1,7 @@
 /** Opens a venue's database for one command. */
 
 import { userInfo } from 'node:os';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { createAdminStore } from '../../../adapters/postgres/venue/admin-store.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';

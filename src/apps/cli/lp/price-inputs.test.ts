@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import worked from '../../../../docs/examples/worked-example.json' with { type: 'json' };
 import { isDecline } from '../../../domain/decline.ts';
 import { DEFAULT_PARAMS } from '../../../pricing/params.ts';

@@ -1,6 +1,6 @@
 /** Reads the inputs of one price from JSON. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';
 import { pricingParams, zPricingParams } from '../../../lp/config/params.ts';

@@ -1,6 +1,6 @@
 /** Deferred settlement: paid into the taker's escrow balance, and paid out after the delay. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual, expectSettled } from './check.ts';
 import { askOf, inTokens, outputOf, SETTLE_TIMEOUT_MS, freshTrade } from './trade.ts';

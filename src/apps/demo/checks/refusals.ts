@@ -1,7 +1,7 @@
 /** Requests that the venue must refuse without side effects. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { HttpAnswer } from '../taker.ts';
 import { readerFor } from '../world.ts';

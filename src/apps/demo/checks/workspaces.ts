@@ -1,7 +1,7 @@
 /** An administrator changes workspaces and members. */
 
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { zIssuedKey } from '../../../protocol/admin/admin.ts';
 import { readerFor, type DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';

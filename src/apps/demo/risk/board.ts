@@ -1,6 +1,6 @@
 /** Observes a risk control from outside: LP metrics, admin API, roster, and quotes to a taker. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Control } from '../../../domain/decline.ts';
 import { CheckFailed, eventually, expect } from '../checks/check.ts';
 import { askOf, freshTrade } from '../checks/trade.ts';

@@ -1,7 +1,7 @@
 /** Answers to the questions of `lp init`, from flags, a file or a running demo. */
 
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Address } from '../../../domain/hex.ts';
 import { zAddress, zBytes32 } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';

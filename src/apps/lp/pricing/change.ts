@@ -1,6 +1,6 @@
 /** A change of pricing parameters, as an edit of the text of the configuration file. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { RequestError } from '../../../domain/errors.ts';
 import type { PricingVersion } from '../../../ports/stores/pricing-versions.ts';
 import type { LpAppConfig } from '../config.ts';

@@ -1,6 +1,6 @@
 /** Admin API of the pricing parameters: as they are, what a change would do, the change, and the way back. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import { pricingParams } from '../../../lp/config/params.ts';
