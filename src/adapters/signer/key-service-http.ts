@@ -1,6 +1,6 @@
 /** HTTP requests to key services that have no client library here. */
 
-import { Agent, type buildConnector, request } from 'undici';
+import { Agent, type buildConnector } from 'undici';
 import { type KeyFailure, KeyServiceFailure } from './key-service.ts';
 
 interface ServiceRequest {
@@ -30,11 +30,13 @@ export function createServiceHttp({
       let status: number;
       let text: string;
       try {
-        const answer = await request(url, {
+        const { origin, pathname, search } = new URL(url);
+        const answer = await agent.request({
+          origin,
+          path: `${pathname}${search}`,
           method,
           headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
           ...(body !== undefined && { body: JSON.stringify(body) }),
-          dispatcher: agent,
           signal,
         });
         status = answer.statusCode;
