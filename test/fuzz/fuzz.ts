@@ -79,7 +79,7 @@ async function against(
   { runs, seed }: { runs: number; seed: number },
 ): Promise<FuzzReport> {
   const stage = await stageOf(v);
-  const document = v.http.openapi();
+  const document = await v.http.openapi();
   const schemas = createSchemas(document);
   const happy: Record<string, { path: string; body?: unknown }> = {};
   const kinds: Record<string, KeyKind> = {};

@@ -22,28 +22,25 @@ import type {
   SocketRoute,
 } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
-import { asyncApiDocument } from '../../protocol/api/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
-import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { inRequest } from '../pino/request-context.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from './sockets/socket-server.ts';
+import { type ApiDocuments, createApiDocuments } from './api-documents.ts';
 import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';
 import { createDocument } from './documents.ts';
 import { allowOrigins, edgeHeaders, headerLines, requestIdOf, requestIds } from './edge.ts';
-import { bodyTooLarge, type OpenApi, openApiDocument, VENUE_TITLE } from './openapi.ts';
+import { bodyTooLarge, VENUE_TITLE } from './openapi.ts';
 import { isLocalHost } from './local-host.ts';
 import { CONSOLE_ROOT, type PagePolicy, servePages } from './pages.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export interface HttpServer {
+export interface HttpServer extends ApiDocuments {
   readonly url: string;
   readonly port: number;
-  openapi(): OpenApi;
-  asyncapi(): object | undefined;
   /** Answers new requests with 503, finishes those in progress, and asks sockets to reconnect. */
   close(): Promise<void>;
 }
@@ -297,12 +294,15 @@ export async function startHttp<Key extends ApiCaller>(
   for (const route of routes)
     register(app, route, { gate, clock, log, bodyLimitBytes, downloadTimeoutMs, unread });
   const hidden = { schema: { hide: true } as FastifySchema };
-  const streams =
-    socketRoutes.length > 0
-      ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link })
-      : undefined;
+  const api = createApiDocuments({
+    title,
+    routes: routes as unknown as readonly Route[],
+    hasSockets: socketRoutes.length > 0,
+    bodyLimitBytes,
+  });
   app.get('/openapi.json', hidden, (request, reply) => documents.openapi(request, reply));
-  if (streams) app.get('/asyncapi.json', hidden, (request, reply) => documents.asyncapi(request, reply));
+  if (socketRoutes.length > 0)
+    app.get('/asyncapi.json', hidden, (request, reply) => documents.asyncapi(request, reply));
   app.get('/docs', hidden, (request, reply) =>
     documents.docs(request, reply.header('Content-Security-Policy', DOCS_POLICY)),
   );
@@ -322,16 +322,15 @@ export async function startHttp<Key extends ApiCaller>(
     ownPages: pages !== undefined,
   });
   await app.ready();
-  const openapi = openApiDocument(title, routes as unknown as readonly Route[], RECORDED.http, {
-    bodyLimitBytes,
-  });
   const json = 'application/json; charset=utf-8';
   const charge = (request: FastifyRequest, cost: number) =>
     gate.limitByAddress(clientAddress(request.raw), { cost });
   const documents = {
-    openapi: createDocument(charge, json, () => JSON.stringify(openapi)),
-    asyncapi: createDocument(charge, json, () => JSON.stringify(streams ?? {})),
-    docs: createDocument(charge, 'text/html; charset=utf-8', () => docsPage(openapi, streams)),
+    openapi: createDocument(charge, json, async () => JSON.stringify(await api.openapi())),
+    asyncapi: createDocument(charge, json, async () => JSON.stringify((await api.asyncapi()) ?? {})),
+    docs: createDocument(charge, 'text/html; charset=utf-8', async () =>
+      docsPage(await api.openapi(), await api.asyncapi()),
+    ),
     script: createDocument(charge, 'text/javascript; charset=utf-8', scalarScript),
   };
   await app.listen({ host, port });
@@ -339,8 +338,7 @@ export async function startHttp<Key extends ApiCaller>(
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     port: bound.port,
-    openapi: () => openapi,
-    asyncapi: () => streams,
+    ...api,
     async close() {
       closing = true;
       sockets.shut();
