@@ -7,7 +7,7 @@ export interface Ranked {
   quoteId: string;
   inputAmount: bigint;
   outputAmount: bigint;
-  /** Paid by the taker itself, in base units of the competing side; 0 on apiSubmit. */
+  /** The gas that the taker itself pays, in base units of the competing side; 0 on apiSubmit. */
   takerGas: bigint;
   eta: number | null;
   /** Share of this solver's awards that settled, basis points; 10,000 for a newcomer. */
@@ -26,7 +26,8 @@ export function netOf(
 }
 
 /**
- * Negative when `a` is better. Ties: shorter eta, then better fill history, longer validity, smaller quoteId.
+ * Returns a negative number when `a` is better. Ties: shorter eta, then better fill history, longer validity,
+ * smaller quoteId.
  */
 export function compareQuotes(side: FixedSide, a: Ranked, b: Ranked): number {
   const [netA, netB] = [netOf(side, a), netOf(side, b)];
@@ -38,7 +39,7 @@ export function compareQuotes(side: FixedSide, a: Ranked, b: Ranked): number {
   return a.quoteId < b.quoteId ? -1 : a.quoteId > b.quoteId ? 1 : 0;
 }
 
-/** Best first. */
+/** Sorts quotes, the best first. */
 export function rank<Q extends Ranked>(side: FixedSide, quotes: readonly Q[]): Q[] {
   return [...quotes].sort((a, b) => compareQuotes(side, a, b));
 }

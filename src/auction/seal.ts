@@ -30,7 +30,7 @@ export interface Sealer {
   readonly kid: string;
   /** 64 lower-case hex digits. */
   mac(scope: SealScope): string;
-  /** false for unknown and lapsed keys and for anything malformed; never throws. */
+  /** Verifies a seal; false for unknown and lapsed keys and for anything malformed; never throws. */
   verify(kid: string, mac: string, scope: SealScope, now: UnixSeconds): boolean;
 }
 

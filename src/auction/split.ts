@@ -37,7 +37,7 @@ interface Segment {
   output: bigint;
 }
 
-/** undefined when the ladders cannot carry the amount in 2 to `maxParts` slices. */
+/** Plans the slices; undefined when the ladders cannot carry the amount in 2 to `maxParts` slices. */
 export function planSplit(
   ladders: ReadonlyMap<string, Ladder>,
   { side, amount, maxParts }: SplitRequest,
@@ -69,7 +69,9 @@ export function planSplit(
 
 type Used = readonly (readonly [string, bigint])[];
 
-/** Inputs per solver, best marginal segments first; undefined when they run out. */
+/**
+ * Fills the best marginal segments first and returns inputs per solver; undefined when the segments run out.
+ */
 function fillGreedily(
   ladders: ReadonlyMap<string, Ladder>,
   side: SplitRequest['side'],
@@ -109,7 +111,7 @@ function fillGreedily(
   return left === 0n ? taken : undefined;
 }
 
-/** floor(total * bps / 10,000) each, as in the contract; the last slice gets the rest. */
+/** Gives each slice floor(total * bps / 10,000), as in the contract; the last slice gets the rest. */
 export function sliceInputs(total: bigint, portions: readonly number[]): bigint[] {
   let left = total;
   return portions.map((bps, index) => {
@@ -121,8 +123,8 @@ export function sliceInputs(total: bigint, portions: readonly number[]): bigint[
 }
 
 /**
- * Basis points that sum to 10,000, none zero. The rest from rounding goes where there is most room (`slack`),
- * else to the largest.
+ * Returns basis points that sum to 10,000, none zero. The rest from rounding goes where there is most room
+ * (`slack`), else to the largest.
  */
 export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] = inputs): number[] {
   const total = inputs.reduce((sum, input) => sum + input, 0n);
@@ -213,7 +215,7 @@ function rising(ladder: Ladder): Ladder {
   return steps;
 }
 
-/** Upper concave hull from (0, 0): with falling marginal prices a greedy choice is the best. */
+/** Returns the upper concave hull from (0, 0): with falling marginal prices a greedy choice is the best. */
 function concave(ladder: Ladder): Ladder {
   const hull: (readonly [bigint, bigint])[] = [];
   for (const [input, output] of ladder) {

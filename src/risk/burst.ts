@@ -1,7 +1,7 @@
 /** Freezes a pair after many acceptances on one side within seconds: informed flow, or a fault. */
 
 export interface BurstRule {
-  /** More acceptances than this on one side within the window freeze. */
+  /** More acceptances than this on one side within the window freeze quotes. */
   fills: number;
   /** So does a net position change of more than this, in the reference currency. */
   deltaUsd: number;
@@ -17,7 +17,7 @@ export interface Acceptance {
 }
 
 export interface Burst {
-  /** Within the window, oldest first. */
+  /** The acceptances within the window, oldest first. */
   acceptances: readonly Acceptance[];
   frozenUntilMs: number;
 }

@@ -6,14 +6,14 @@ export interface GapRule {
   leastBps: number;
 }
 
-/** J in bps. `longestBps`: one standard deviation of the mid over the longest tenor. */
+/** Returns the jump J in bps. `longestBps`: one standard deviation of the mid over the longest tenor. */
 export function jumpOf(longestBps: number, { deviations, leastBps }: GapRule): number {
   return Math.max(deviations * longestBps, leastBps);
 }
 
 const SCALE = 10_000;
 
-/** Q·max(0, J − D) in the unit of `notional`, rounded up. */
+/** Returns Q·max(0, J − D) in the unit of `notional`, rounded up. */
 export function gapLoss(notional: bigint, spreadBps: number, jumpBps: number): bigint {
   const beyond = jumpBps - spreadBps;
   if (!(beyond > 0)) return 0n;

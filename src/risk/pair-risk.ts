@@ -10,7 +10,7 @@ export interface PairRisk {
 
 export const NEW_PAIR_RISK: PairRisk = { regime: CALM_MARKET, burst: NO_ACCEPTANCES };
 
-/** The control that stops quotes of the pair at this time; undefined: none does. */
+/** Returns the control that stops quotes of the pair at this time; undefined when none does. */
 export function pairStop({ regime, burst }: PairRisk, nowMs: number): 'burst' | 'vol_spike' | undefined {
   if (nowMs < burst.frozenUntilMs) return 'burst';
   return regime.level === 'stressed' && nowMs < regime.untilMs ? 'vol_spike' : undefined;

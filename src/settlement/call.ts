@@ -54,7 +54,7 @@ export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.
   });
 }
 
-/** Sent by the taker (walletBroadcast). */
+/** Encodes the call by which the taker itself opens the order (walletBroadcast). */
 export function openCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'open', args: [toTuple(order)] });
 }
@@ -128,7 +128,7 @@ export const submitAndFinaliseCall = (
     args: [remoteChainId, application, payloadHashes, signatures.map(compact), escrow, finalisations],
   });
 
-/** ERC-2098: a word less of calldata. Anything but 65 bytes stays as it is. */
+/** Shortens a signature by ERC-2098, which saves a word of calldata. Anything but 65 bytes stays as it is. */
 const compact = (signature: Hex): Hex =>
   signature.length === 2 + 130
     ? serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
@@ -158,7 +158,7 @@ export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): H
   escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
 export const setOperatorCall = (operator: Address, allowed: boolean): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
-/** `most`: base units in a window of so many seconds. */
+/** Encodes an operator's limit. `most`: base units in a window of so many seconds. */
 export const limitOperatorCall = (
   operator: Address,
   token: Address,

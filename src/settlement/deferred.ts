@@ -110,7 +110,10 @@ function take(
   }
 }
 
-/** null unless all outputs went into the ledger. `now` is chain time where available, else the clock's. */
+/**
+ * Returns the deferred settlement; null unless all outputs went into the ledger. `now` is chain time where
+ * available, else the clock's.
+ */
 export function deferredSettlement(
   { orderId, outputs, credits }: { orderId: Hex; outputs: number; credits: readonly LedgerCredit[] },
   now: UnixSeconds,
@@ -140,7 +143,7 @@ export function deferredSettlement(
   };
 }
 
-/** Unique per output. */
+/** Returns a key that is unique per output. */
 export const payoutKey = (orderId: Hex, outputIndex: number): string => `${orderId}-withdraw-${outputIndex}`;
 
 function standing(

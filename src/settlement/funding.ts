@@ -76,7 +76,7 @@ export function encodeFunding(funding: Funding): Hex {
   }
 }
 
-/** undefined for other modes and for data that does not decode. */
+/** Decodes funding; undefined for other modes and for data that does not decode. */
 export function decodeFunding(data: Hex): Funding | undefined {
   const rest: Hex = `0x${data.slice(4)}`;
   try {
@@ -130,7 +130,7 @@ export interface LockChoice {
   needsTokenApproval: boolean;
 }
 
-/** ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2. */
+/** Chooses ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2. */
 export function chooseLock(state: FundingState): LockChoice {
   const { amount } = state;
   if (state.ledgerAvailable >= amount)
@@ -169,7 +169,7 @@ const PERMIT2_DOMAIN_TYPEHASH = keccakText(
 );
 const PERMIT2_NAME_HASH = keccakText('Permit2');
 
-/** nonce = order.nonce, spender = the escrow, witness = the order. */
+/** Builds the typed data with nonce = order.nonce, spender = the escrow, witness = the order. */
 export function permit2LockTypedData(
   escrow: EscrowDomain,
   permit2: Address,

@@ -55,11 +55,11 @@ export interface Progress {
 
 const FINAL: ReadonlySet<OrderStage> = new Set<OrderStage>(['settled', 'refunded', 'failed']);
 
-/** Base units. */
+/** Returns what the receiver got, in base units. */
 export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint =>
   amount + surplus;
 
-/** Base units; undefined while an output is missing. */
+/** Adds up what was delivered in all outputs, in base units; undefined while an output is missing. */
 export function lpReceived({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
   return fills.reduce<bigint | undefined>(
     (sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)),
@@ -155,7 +155,7 @@ function stageOf(
   return proven ? 'proven' : 'delivered';
 }
 
-/** The transaction that settled, else the latest that was sent. */
+/** Returns the transaction that settled, else the latest that was sent. */
 export function settlementTxHash(progress: Progress): Hex | undefined {
   const delivered = progress.fills.find(Boolean)?.evidence.txHash;
   return progress.flow === 'same_chain'

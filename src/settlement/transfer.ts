@@ -119,7 +119,7 @@ export type TransferTodo =
   | { do: 'follow' }
   | { do: 'nothing' };
 
-/** The one next step. `sourceNow`: chain time of the source's latest block. */
+/** Returns the one next step. `sourceNow`: chain time of the source's latest block. */
 export function nextTransferStep(
   { stage, withdrawal }: Pick<TransferState, 'stage' | 'withdrawal'>,
   sourceNow: UnixSeconds,
@@ -148,8 +148,8 @@ export function nextTransferStep(
 }
 
 /**
- * The permanent key of a step's transaction. A step gets another one only after a final block shows that the
- * last did nothing, or that its request lapsed: so no step takes effect twice.
+ * Returns the permanent key of a step's transaction. A step gets another one only after a final block shows
+ * that the last did nothing, or that its request lapsed: so no step takes effect twice.
  */
 export function transferKey(id: string, step: TransferStep, facts: readonly TransferFact[]): string {
   const reverted = facts.filter((fact) => fact.kind === 'reverted' && fact.step === step).length;
@@ -162,7 +162,7 @@ export function transferKey(id: string, step: TransferStep, facts: readonly Tran
 const STEPS: readonly TransferStep[] = ['request', 'withdraw', 'send', 'deliver', 'deposit', 'give_back'];
 const KEY = new RegExp(`^(.+)-(${STEPS.join('|')})(?:-[0-9]+)?$`);
 
-/** The transfer and step that a key may be of. Whether there is such a transfer is not known. */
+/** Returns the transfer and step that a key may belong to. Whether there is such a transfer is not known. */
 export function stepOfTransferKey(key: string): { id: string; step: TransferStep } | undefined {
   const [, id, step] = KEY.exec(key) ?? [];
   return id === undefined ? undefined : { id, step: step as TransferStep };

@@ -187,7 +187,7 @@ export const WEBHOOKS = {
   giveUpAfterMs: 86_400_000,
   /** An endpoint whose attempts have all failed for so long is disabled. */
   disableAfterMs: 86_400_000,
-  /** One worker serves this many endpoints together. */
+  /** One worker serves this many endpoints together, and sends this many deliveries to one of them. */
   endpointsAtOnce: 32,
   deliveriesAtOnce: 4,
   /** Makes up for lost wake-ups. */

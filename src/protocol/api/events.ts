@@ -113,7 +113,7 @@ export type Topic =
   | { kind: 'solvers' }
   | { kind: 'prices'; corridor: string; pair: string };
 
-/** undefined for an invalid topic; does not check that chains and tokens exist. */
+/** Reads a topic; undefined for an invalid one. Does not check that chains and tokens exist. */
 export function parseTopic(text: string): Topic | undefined {
   if (text === 'orders') return { kind: 'orders' };
   if (text === 'solvers') return { kind: 'solvers' };

@@ -51,7 +51,7 @@ export function createAccessGate(
     read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
     socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
   };
-  /** The requests of each key since the last update to the other replicas. */
+  /** The requests by rate class and key since the last update to the other replicas. */
   const taken = new Map<string, number>();
   const refused = metrics.counter(
     'firmquote_venue_refused_total',
