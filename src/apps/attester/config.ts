@@ -11,7 +11,7 @@ export const zAttesterConfig = z.strictObject({
   secrets: zSecretsSection,
   keys: z.strictObject({ attester: zKeySource }),
   lookBackSeconds: z.int().min(60).default(86_400),
-  /** Unready after this long without a new block. */
+  /** The attester is not ready after this long without a new block. */
   staleMs: z.int().min(1_000).default(60_000),
   chains: zChains(zChain),
 });

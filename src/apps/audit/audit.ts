@@ -24,7 +24,7 @@ export interface AuditGround {
 }
 
 export interface AuditOptions {
-  /** Unix milliseconds. Older orders are only checked in sums. */
+  /** The audit checks orders from this time on one by one, Unix milliseconds, and older ones only in sums. */
   sinceMs: number;
   patienceMs: number;
   everyMs?: number;

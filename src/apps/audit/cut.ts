@@ -1,5 +1,6 @@
 /**
- * A database snapshot, then one final block per chain: the database never holds a fact newer than the block.
+ * Reads a database snapshot, then one final block per chain: the database never holds a fact newer than the
+ * block.
  */
 
 import type { Database, Queryable } from '../../adapters/postgres/pool.ts';
@@ -17,7 +18,7 @@ export interface Cut {
   session: Queryable;
   chain(chainId: number): PinnedChain | undefined;
   chains: readonly PinnedChain[];
-  /** How amounts of this token, or of the chain's "native" currency, are shown. */
+  /** Returns how amounts of this token, or of the chain's "native" currency, are shown. */
   unit(chainId: number, token: string): Unit;
 }
 

@@ -11,7 +11,7 @@ export interface Difference {
   found: string;
   /** Found minus expected, base units: identifies the difference while both amounts move. */
   by?: string;
-  /** Of `expected`, `found` and `by` when these are amounts of a token. */
+  /** The unit of `expected`, `found` and `by` when these are amounts of a token. */
   unit?: Unit;
 }
 
@@ -134,7 +134,7 @@ export function unitOf(chain: Chain, token: Address): Unit {
   return { decimals, symbol };
 }
 
-/** For people: amounts of a token in whole tokens. */
+/** Prints amounts of a token in whole tokens, for people. */
 export function inTokens({ expected, found, by, unit }: Difference): {
   expected: string;
   found: string;

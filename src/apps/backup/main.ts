@@ -54,7 +54,7 @@ function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): numb
   );
 }
 
-/** The latest time on any chain. The LP is down, so it signed nothing after it. */
+/** Reads the latest time on any chain. The LP is down, so it signed nothing after it. */
 async function latestTime(
   { networks }: LpAppConfig,
   tools: { log: Log; secrets: SecretContext },

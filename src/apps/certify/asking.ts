@@ -1,4 +1,4 @@
-/** Asks the solver as a venue does, and looks at every answer. */
+/** Asks the solver as a venue does, and checks every answer. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRandom } from '../../adapters/system/random.ts';
@@ -13,7 +13,7 @@ import type { Promises } from './promises.ts';
 import type { CertifyVenue, LinkAnswer } from './venue.ts';
 import { type AskedPair, type CertifyWorld, chainIn, chainTime, isWithin, tokenIn } from './world.ts';
 
-/** What a request was answered with in time. */
+/** The solver's messages that answered a request in time. */
 export interface Answered {
   rfq: Rfq;
   /** Quotes that hold. */
@@ -27,7 +27,7 @@ export interface Answered {
 interface AskOptions {
   /** The page lets the solver ignore or decline it. */
   unlawful?: boolean;
-  /** More than it takes at once: its time to answer is not judged. */
+  /** The request exceeds what the solver takes at the same time, so its time to answer is not judged. */
   overload?: boolean;
 }
 
@@ -228,7 +228,7 @@ function checkKinds({ findings }: AskingState, { rfq, signed, partial, decline }
   else findings.pass('answers', 'each request got one kind of answer');
 }
 
-/** Looks at a quote; one that holds is a promise from now on. */
+/** Checks a quote; one that holds is a promise from now on. */
 function take(
   { world, venue, findings, promises, quoteIds }: AskingState,
   rfq: Rfq,
@@ -277,7 +277,7 @@ function judge({ findings, deadlineMs, judged, missed }: AskingState): void {
   else findings.pass('deadline', seen);
 }
 
-/** What every quote shows. */
+/** The rules that every quote shows to be kept. */
 const HELD = [
   'fixed-side',
   'before-fees',

@@ -1,4 +1,4 @@
-/** A certification from the first connection to the report. */
+/** Runs a certification from the first connection to the report. */
 
 import { createAsking } from './asking.ts';
 import { checkFirmness } from './checks/firmness.ts';
@@ -19,17 +19,17 @@ export interface CertifySettings {
   /** The solver sends it as X-API-Key. */
   key: string;
   host: string;
-  /** 0: any free one. */
+  /** The port to listen on; 0: any free one. */
   port: number;
   /** Short, so that silence is noticed soon. */
   heartbeatSeconds: number;
-  /** Of each request. */
+  /** The deadline of each request. */
   deadlineMs: number;
-  /** Of the firmness check. */
+  /** How many requests the firmness check sends. */
   requests: number;
-  /** How long to wait for the solver to connect. */
+  /** The longest wait for the solver to connect. */
   startMs: number;
-  /** How long it may take to become active, then and after each reconnect. */
+  /** The longest time until the solver is active, at first and after each reconnect. */
   activeMs: number;
   fillMs: number;
   /** Called once the venue listens, with its address. */
@@ -110,5 +110,5 @@ async function run(context: CertifyContext, startMs: number, step: (what: string
 }
 
 const OPERATOR_MS = 10_000;
-/** What a pair without a price leaves untested. */
+/** The rules that stay untested when a pair has no price. */
 const UNPRICED = ['binding', 'fill', 'resume', 'reserve', 'fixed-side', 'skeleton'] as const;

@@ -1,4 +1,4 @@
-/** What every part of a certification works with. */
+/** Declares what every part of a certification works with. */
 
 import { parseAssetId } from '../../domain/asset.ts';
 import type { Asking } from './asking.ts';
@@ -24,9 +24,9 @@ export interface CertifyContext {
   /** Requests of the firmness check. */
   requests: number;
   heartbeatSeconds: number;
-  /** How long a solver that is connected may take to become active. */
+  /** The longest time until a connected solver is active. */
   activeMs: number;
-  /** How long a solver may take to deliver, once the input is in escrow. */
+  /** The longest time for a solver to deliver, once the input is in escrow. */
   fillMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Two local chains with the contracts, an account with money for each solver, and a taker. */
+/** Starts two local chains with the contracts, an account with money for each solver, and a taker. */
 
 import { deployDevnet, fundDevnet } from '../../adapters/evm/deploy/deploy.ts';
 import { freePort } from '../../adapters/postgres/embedded/embedded.ts';
@@ -23,7 +23,7 @@ export interface SolverKeys {
 
 export interface CertifyDevnet {
   world: CertifyWorld & { taker: CertifyTaker };
-  /** Each with its own account and money. */
+  /** The solvers, each with its own account and money. */
   solvers: readonly SolverKeys[];
   stop(): Promise<void>;
 }
@@ -32,14 +32,14 @@ const TOKENS = [
   { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
   { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },
 ] as const;
-/** What a solver's account has in each ledger, and a taker: whole tokens, by the order of `TOKENS`. */
+/** What a solver's account and a taker have in each ledger: whole tokens, in the order of `TOKENS`. */
 const WHOLE = [1_000_000n, 400n] as const;
 const DEPTH = 1;
 const GAS: Hex = '0x493e0';
 const STOCK_MS = 60_000;
 const NATIVE_WEI = 10n ** 20n;
 
-/** `ids`: one or two chain ids. `dir`: where the chains keep their files. */
+/** Starts the chains. `ids`: one or two chain ids. `dir`: where the chains keep their files. */
 export async function startCertifyDevnet({
   ids,
   dir,
@@ -116,7 +116,7 @@ async function startOne({
   return { chain, rpcUrl, views: witness.views };
 }
 
-/** Money for every account, in the escrow's ledger. */
+/** Puts money for every account into the escrow's ledger. */
 async function stock(
   { chain, rpcUrl, views }: CertifiedChain,
   deployer: KeyPair,

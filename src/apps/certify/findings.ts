@@ -1,4 +1,4 @@
-/** What was seen of each rule, and the report made of it. */
+/** Collects what was seen of each rule, and makes the report of it. */
 
 import type { CertifiedRule, RuleId } from './rules.ts';
 
@@ -27,10 +27,10 @@ export interface RuleFindings<R extends string = RuleId> {
   pass(rule: R, seen: string): void;
   /** A rule that failed once stays failed. */
   fail(rule: R, seen: string): void;
-  /** Why a rule could not be looked at; a later pass or failure replaces it. */
+  /** Notes why a rule could not be checked; a later pass or failure replaces it. */
   skip(rule: R, why: string): void;
   failed(rule: R): boolean;
-  /** Whether anything was seen of it yet. */
+  /** Returns true once anything was seen of the rule. */
   known(rule: R): boolean;
   results(): RuleResult<R>[];
 }
@@ -63,7 +63,7 @@ export function createRuleFindings<R extends string>(rules: Rules<R>): RuleFindi
   };
 }
 
-/** `untested`: nothing failed, but a rule that binds everybody could not be looked at. */
+/** Sums up the rules. `untested`: nothing failed, but a rule that binds everybody could not be checked. */
 export function verdictOver<R extends string>(
   rules: Rules<R>,
   results: readonly RuleResult<R>[],

@@ -1,4 +1,4 @@
-/** Which rule a quote breaks, if any: the venue's own comparison, then who signed. */
+/** Finds the rule that a quote breaks, if any: by the venue's own comparison, then by who signed. */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { signedPart, type SignedCommitment } from '../../domain/commitment.ts';
@@ -29,12 +29,12 @@ export interface FoundQuote {
 
 interface BrokenRule {
   rule: RuleId;
-  /** As the venue would reject it. */
+  /** The code with which the venue would reject the quote. */
   code: RejectionCode;
   seen: string;
 }
 
-/** `now`: chain time when the request was sent. */
+/** Inspects a quote. `now`: chain time when the request was sent. */
 export function inspectQuote(
   world: CertifyWorld,
   rfq: Rfq,
@@ -78,7 +78,9 @@ export function inspectQuote(
 
 const recovery = createRecovery();
 
-/** Whether this commits the account to the order, as the escrow checks it. */
+/**
+ * Returns why this does not commit the account to the order, as the escrow checks it; undefined when it does.
+ */
 export function commitmentFault(
   domain: { chainId: number; escrow: Address },
   { lp, deadline, signature }: SignedCommitment,

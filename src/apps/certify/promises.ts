@@ -1,4 +1,4 @@
-/** What the solver has signed and can still be made to pay, by account and token. */
+/** Tracks what the solver has signed and can still be made to pay, by account and token. */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -6,7 +6,7 @@ import { backing, type CertifiedChain, chainTime } from './world.ts';
 
 interface Signed {
   quoteId: Bytes32;
-  /** At most one of a nonce group executes. */
+  /** The nonce group; at most one of its quotes executes. */
   group: string;
   chainId: number;
   account: Address;
@@ -17,9 +17,9 @@ interface Signed {
 
 export interface Promises {
   add(signed: Signed): void;
-  /** After it was executed, or its nonce was used. */
+  /** Removes a quote after it was executed, or its nonce was used. */
   end(quoteId: Bytes32): void;
-  /** Of this token, still executable. */
+  /** Returns the quotes of this token that are still executable. */
   live(chain: CertifiedChain, account: Address, token: Address): Promise<readonly Signed[]>;
   /** Ledger balance less what is promised; negative when more is promised than there is. */
   room(chain: CertifiedChain, account: Address, token: Address): Promise<bigint>;
@@ -47,7 +47,7 @@ export function createPromises(): Promises {
   };
 }
 
-/** Each nonce group counts with its largest. */
+/** Sums the exposure; each nonce group counts with its largest quote. */
 export function exposure(signed: readonly Pick<Signed, 'group' | 'amount'>[]): bigint {
   const groups = new Map<string, bigint>();
   for (const { group, amount } of signed) {

@@ -1,4 +1,6 @@
-/** Every rule that `firmquote certify` checks, with the sentence of the protocol page that it stands on. */
+/**
+ * Lists every rule that `firmquote certify` checks, with the sentence of the protocol page that it stands on.
+ */
 
 const PAGES = {
   quotes: 'docs/lp/solver-protocol.md',
@@ -7,7 +9,7 @@ const PAGES = {
 
 export interface CertifiedRule {
   page: string;
-  /** Word for word, with single spaces. */
+  /** The page's sentence, word for word, with single spaces. */
   sentence: string;
   /** The page leaves it to the solver whether to take part, so a solver passes without it. */
   optional?: true;

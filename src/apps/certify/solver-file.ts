@@ -1,4 +1,4 @@
-/** What a solver has to know of local chains, as docs/examples/solver.mjs reads it. */
+/** Writes what a solver has to know of local chains, as docs/examples/solver.mjs reads it. */
 
 import { assetId } from '../../domain/asset.ts';
 import type { CertifyDevnet, SolverKeys } from './devnet.ts';
@@ -6,7 +6,7 @@ import type { CertifyDevnet, SolverKeys } from './devnet.ts';
 /** Prices in dollars with eight decimals. */
 const USD_E8: Readonly<Record<string, number>> = { USD: 100_000_000, ETH: 250_000_000_000 };
 
-/** JSON text; `keys`: those of the first account by default. */
+/** Returns JSON text. `keys`: those of the first account by default. */
 export function solverFile(
   { url, key, solverId }: { url: string; key: string; solverId: string },
   { world, solvers }: CertifyDevnet,

@@ -1,4 +1,4 @@
-/** The venue that a certification plays: a real end of the link, which looks at every frame of the solver. */
+/** Plays the venue of a certification: a real end of the link, which checks every frame of the solver. */
 
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -24,27 +24,30 @@ import type { CertifyWorld } from './world.ts';
 export type LinkAnswer = Extract<FromSolver, { rfqId: string }>;
 type Challenge = LinkMessage<'challenge', FromVenue>;
 
-/** How the venue meets the next connections. */
+/** Sets how the venue treats the next connections. */
 interface Manner {
-  /** Other contracts than those of the chains. */
+  /** The challenge names these contracts in place of those of the chains. */
   chains?: Challenge['chains'] | undefined;
   greet: 'welcome' | 'refuse';
   /** Says nothing more, not even a ping. */
   silent: boolean;
-  /** What a `resync` is answered with. */
+  /** The venue answers a `resync` with these awards. */
   awards: readonly Omit<Award, 'type'>[];
 }
 
 export interface CertifyVenue {
   url: string;
   manner: Manner;
-  /** Of the connection that was welcomed last; undefined while there is none. */
+  /** Returns the hello of the connection that was welcomed last; undefined while there is none. */
   hello(): Hello | undefined;
   accountOn(chainId: number): { account: Address; operator: Address } | undefined;
   isActive(): boolean;
-  /** Every hello so far, with those that were not welcomed. */
+  /** Every hello so far, also those that were not welcomed. */
   hellos: Hello[];
-  /** When connections began and ended, in milliseconds of the monotonic clock. */
+  /**
+   * The times at which connections began, in milliseconds of the monotonic clock; `closed` has those of their
+   * ends.
+   */
   opened: number[];
   closed: number[];
   resyncs(): number;
@@ -74,7 +77,7 @@ interface VenueDeps {
   heartbeatSeconds: number;
 }
 
-/** What the venue remembers of the solver. */
+/** The connections and messages that the venue remembers of the solver. */
 interface VenueState extends VenueDeps {
   manner: Manner;
   hellos: Hello[];
@@ -93,7 +96,7 @@ interface VenueState extends VenueDeps {
 interface Connection {
   socket: WebSocket;
   nonce: Bytes32;
-  /** As the manner of the venue was when the connection began. */
+  /** The manner of the venue when the connection began. */
   greet: Manner['greet'];
   chains: Challenge['chains'];
   /** Frames of this second, by type. */

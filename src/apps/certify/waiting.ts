@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 20;
 
-/** Whether it became true in time. */
+/** Resolves to true when the condition became true in time. */
 export async function becomesTrue(ms: number, what: () => boolean | Promise<boolean>): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (;;) {

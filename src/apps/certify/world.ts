@@ -32,7 +32,7 @@ export interface CertifyWorld {
 /** A taker with money in the ledger of each chain. */
 export interface CertifyTaker {
   address: Address;
-  /** Its signature, and the funding of the order out of its ledger balance. */
+  /** Signs the order, and makes its funding out of the taker's ledger balance. */
   sign(order: StandardOrder): { signature: Hex; funding: Hex };
   /** Sends to the escrow of this chain. Resolves with whether the transaction succeeded. */
   send(chainId: number, data: Hex): Promise<{ succeeded: boolean; txHash: Hex; blockNumber: bigint }>;
@@ -55,7 +55,7 @@ export const tokenIn = (asset: AssetId): Address => {
 export const isWithin = ({ input, output }: AskedPair): boolean =>
   parseAssetId(input)?.chainId === parseAssetId(output)?.chainId;
 
-/** Of the newest block. */
+/** Reads the time of the newest block. */
 export async function chainTime({ rpcUrl }: CertifiedChain): Promise<UnixSeconds> {
   const block = (await rpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
   return Number(block.timestamp);

@@ -1,8 +1,8 @@
-/** How `firmquote --help` presents the commands: by what somebody wants to do, with examples. */
+/** Groups the commands of `firmquote --help` by what a user wants to do, with examples. */
 
 import type { Command } from 'commander';
 
-/** Each command and what it does in a few words; its own --help says the rest. */
+/** Describes each command in a few words; its own --help says the rest. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Look at it:': { demo: 'the whole system on two local chains, trading' },
   'Run:': {

@@ -68,7 +68,10 @@ export async function printAddress(file: string): Promise<void> {
   console.log(address);
 }
 
-/** From a file or variable; otherwise asked for twice, because a mistyped password loses the key. */
+/**
+ * Reads a password from a file or variable; otherwise asks for it twice, because a mistyped password loses
+ * the key.
+ */
 export async function newPassword({
   passwordFile,
   passwordEnv,

@@ -12,7 +12,7 @@ export function secondsOf(text: string): number | undefined {
   return seconds > 0 ? seconds : undefined;
 }
 
-/** For an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
 export function readAddress(text: string | undefined): Address | undefined {
@@ -21,7 +21,7 @@ export function readAddress(text: string | undefined): Address | undefined {
   return text?.toLowerCase() as Address | undefined;
 }
 
-/** Of an `LpAccount`. Without one it is zero. */
+/** Reads the salt of an `LpAccount`; zero without one. */
 export function readSalt(text: string | undefined): Bytes32 {
   if (text === undefined) return ZERO_BYTES32;
   if (!isBytes32(text)) throw badRequest(`"${text}" is not a salt: 0x and 64 hex digits.`);

@@ -7,21 +7,21 @@ import { decodeText } from '../../adapters/system/text-file.ts';
 import { ConfigError, describeIssues } from './load.ts';
 
 const zDeployedContract = z.strictObject({
-  /** In contracts/src. */
+  /** The contract's name in contracts/src. */
   name: z.string(),
   address: zAddress,
   salt: zBytes32,
-  /** Of the constructor, by name, as text. */
+  /** The constructor's arguments by name, as text. */
   args: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
   encodedArgs: zHex,
-  /** Of the creation code with the arguments: with the salt it makes the address. */
+  /** The hash of the creation code with the arguments: with the salt it makes the address. */
   initCodeHash: zBytes32,
-  /** Of the code on the chain. */
+  /** The hash of the code on the chain. */
   codeHash: zBytes32,
   /** The first block that has it. */
   block: z.int().min(0),
   compiler: z.string(),
-  /** Of this repository; "-dirty" at its end: with changes. null: it ran outside a checkout. */
+  /** The commit of this repository; "-dirty" at its end: with changes. null: it ran outside a checkout. */
   commit: z.string().nullable(),
 });
 
@@ -39,7 +39,7 @@ const zDeployment = z.strictObject({
     pegFiller: zDeployedContract.optional(),
     wrapFiller: zDeployedContract.optional(),
   }),
-  /** Who shall own the oracle, and whose signatures it shall want. */
+  /** The intended owner of the oracle, and the signers whose signatures it is to demand. */
   oracle: z.strictObject({ owner: zAddress, signers: z.array(zAddress).min(1), threshold: z.int().min(1) }),
 });
 export type Deployment = z.infer<typeof zDeployment>;

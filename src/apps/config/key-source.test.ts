@@ -1,4 +1,6 @@
-/** Where a key may come from: the sections that docs/lp/remote-signers.md shows, and what is refused. */
+/**
+ * Tests where a key may come from: the sections that docs/lp/remote-signers.md shows, and what is refused.
+ */
 
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';

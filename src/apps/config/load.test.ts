@@ -1,4 +1,4 @@
-/** Parsing and printing of configuration files. */
+/** Tests the parsing and printing of configuration files. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -35,7 +35,7 @@ export const zTracing = zSection({
   sampleRatio: z.number().min(0).max(1).default(1),
 });
 
-/** How secret files are found. */
+/** Configures how secret files are found. */
 export const zSecretsSection = zSection({
   /**
    * Docker or Kubernetes mounts them, with a mode such as 0440 that cannot be changed: others may read them.
@@ -57,13 +57,13 @@ const zLocalKeySource = z.union([
 ]);
 export type LocalKeySource = z.infer<typeof zLocalKeySource>;
 
-/** What every key service has. */
+/** The limits that every key service has. */
 const REMOTE_LIMITS = {
   /** Requests in flight; more wait. */
   maxConcurrent: z.int().min(1).max(1_000).default(32),
-  /** Of one request. */
+  /** The timeout of one request. */
   timeoutMs: z.int().min(50).max(60_000).default(1_000),
-  /** Of one signature with its repetitions. A quote waits no longer than its taker. */
+  /** Limits one signature with its retries. A quote waits no longer than its taker. */
   deadlineMs: z.int().min(50).max(120_000).default(5_000),
 };
 /** The key must have this address; null: whatever key the service has. */
@@ -81,9 +81,9 @@ const zRemoteKeySource = z.union([
     awsKms: z.strictObject({
       /** Key id, ARN, `alias/NAME` or the ARN of an alias. */
       keyId: z.string().min(1),
-      /** null: from the environment, as in all AWS tools. */
+      /** null: the environment names the region, as in all AWS tools. */
       region: z.string().min(1).nullable().default(null),
-      /** null: AWS's own for the region. */
+      /** null: AWS's own endpoint for the region. */
       endpoint: zServiceUrl.nullable().default(null),
       address: zExpectedAddress,
       ...REMOTE_LIMITS,
@@ -154,7 +154,10 @@ const zToken = z.strictObject({
   priceSymbol: z.string().nullable().default(null),
 });
 
-/** What gas is paid in. `token`: the ERC-20 contract that shows and moves the same balance (USDC on Arc). */
+/**
+ * The currency that pays for gas. `token`: the ERC-20 contract that shows and moves the same balance (USDC on
+ * Arc).
+ */
 const zNative = zSection({
   symbol: z.string().min(1).max(20).default(ETHER.symbol),
   priceSymbol: z.string().min(1).default(ETHER.priceSymbol),
@@ -200,15 +203,15 @@ export const zChain = z.strictObject({
   /** Block explorer. null: none. */
   explorer: z.url().nullable().default(null),
   /**
-   * What a transaction costs beyond its gas. opStack: data and operator fees of the chain's GasPriceOracle,
-   * which must be there; plain: nothing; auto: as the chain has that contract or not.
+   * Computes what a transaction costs beyond its gas. opStack: data and operator fees of the chain's
+   * GasPriceOracle, which must be there; plain: nothing; auto: as the chain has that contract or not.
    */
   feeModel: z.enum(['auto', 'plain', 'opStack']).default('auto'),
   /** The chain's base fee never falls below it. */
   minBaseFeeGwei: z.number().min(0).default(0),
   /** Blocks on top until a fact is final. */
   depth: z.int().min(0).max(10_000).default(3),
-  /** What more it takes for orders from a value on, ascending: more blocks, or a tag of the nodes. */
+  /** Stricter finality for orders from a value on, ascending: more blocks, or a tag of the nodes. */
   finality: z
     .array(
       z.union([
@@ -216,7 +219,7 @@ export const zChain = z.strictObject({
         z.strictObject({
           aboveUsd: z.number().positive(),
           tag: z.enum(FINALITY_TAGS),
-          /** How long that takes as a rule. */
+          /** The usual time until the tag covers a block. */
           seconds: z.int().min(1).max(86_400),
         }),
       ]),
@@ -240,12 +243,12 @@ export const zChain = z.strictObject({
       .min(1)
       .default(HEALTH.readmitAfterMs / 1_000),
   }),
-  /** From this value on, so many endpoints must agree before money is released. */
+  /** From `aboveUsd` on, `agree` endpoints must agree before money is released. */
   quorum: zSection({
     aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
     agree: z.int().min(2).max(10).default(QUORUM.agree),
   }),
-  /** Nothing is quoted while the clocks differ by more. */
+  /** The most that the clocks may differ; beyond it nothing is quoted. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
   /**
    * A reorganisation deeper than `depth` stops everything on the chain. false, for test chains: it is logged

@@ -40,7 +40,7 @@ test('on Arc gas is USDC, and one block is final', () => {
   });
 });
 
-/** As a node of that chain answered `DOMAIN_SEPARATOR()`. */
+/** The separator is the one that a node of the chain answered to `DOMAIN_SEPARATOR()`. */
 test("the EIP-712 name of Arc's USDC is the one of its separator", () => {
   const [chain] = attester([{ preset: 'arc-testnet', ...contracts }]);
   const [usdc] = chain?.tokens ?? [];

@@ -13,7 +13,7 @@ export interface Preset extends Entry {
   id: number;
   slug: string;
   native: { symbol: string };
-  /** None for a development chain. */
+  /** The tokens that are known on the chain; none for a development chain. */
   tokens?: readonly { symbol: string; address: string }[];
 }
 
@@ -38,14 +38,14 @@ export function readPreset(name: string): Preset {
   return JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as Preset;
 }
 
-/** The preset of a chain, by its id. */
+/** Returns the preset of a chain, by its id. */
 export const presetOf = (chainId: number): Preset | undefined =>
   presetNames()
     .map(readPreset)
     .find(({ id }) => id === chainId);
 
 /**
- * An entry of a list of chains with its preset filled in: `"base"`, or `{ "preset": "base", … }` whose own
+ * Fills the preset into an entry of a list of chains: `"base"`, or `{ "preset": "base", … }` whose own
  * options win. A token may be named by its symbol in the preset. Other values are returned unchanged. Only
  * `options` of the preset are filled in.
  */

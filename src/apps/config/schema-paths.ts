@@ -1,4 +1,4 @@
-/** Looks inside a zod schema, to map environment names and to suggest options. */
+/** Reads the structure of a zod schema, to map environment names and to suggest options. */
 
 import * as z from 'zod';
 
@@ -52,7 +52,7 @@ export function keysAt(schema: z.ZodType, path: Path): string[] {
   ];
 }
 
-/** `record`: any keys. */
+/** Returns the kind at a path. `record`: any keys. */
 export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'list' | 'value' {
   const found = schemasAt(schema, path);
   if (found.some((one) => one instanceof z.ZodObject)) return 'object';
@@ -70,7 +70,7 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment). */
+/** Computes the Damerau-Levenshtein distance (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),

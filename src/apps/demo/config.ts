@@ -35,10 +35,16 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
-        /** Of the escrow: must exceed the lifetime of the LPs' quotes plus the landing margin. */
+        /**
+         * The withdrawal delay of the escrow: must exceed the lifetime of the LPs' quotes plus the landing
+         * margin.
+         */
         withdrawalDelaySeconds: z.int().min(1).default(900),
         sequencerFeed: z.boolean().default(false),
-        /** By token symbol: v2 without a fee, v3 with one in millionths. The amounts set the price. */
+        /**
+         * The DEX pools, by token symbol: v2 without a fee, v3 with one in millionths. The amounts set the
+         * price.
+         */
         pools: z
           .array(
             z.strictObject({

@@ -14,7 +14,7 @@ import type { KeyPair } from './key-pair.ts';
 
 const VENUE_ID = 'firmquote-demo';
 
-/** Low cost: seven processes start together, and the password is random. */
+/** The scrypt cost is low: seven processes start together, and the password is random. */
 const SCRYPT_N = 1 << 12;
 
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
@@ -182,7 +182,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
   };
 }
 
-/** Only the venue knows them: no LP quotes a share. */
+/** Lists vault shares, which only the venue knows: no LP quotes one. */
 function sharesOf({ chains, config }: DemoState, chainId: number) {
   const issuers = chains.find(({ id }) => id === chainId)?.issuers;
   const price = config.tokens.find(({ symbol }) => symbol === issuers?.asset.symbol)?.price;

@@ -7,13 +7,13 @@ import { UpstreamError } from '../../domain/errors.ts';
 
 export interface SimulatedExchanges {
   url: string;
-  /** A float: simulated prices only. */
+  /** Returns the mid price as a float: prices are only simulated. */
   mid(base: string): number;
   /** Moves the mid of an asset by so many bps. */
   jump(base: string, bps: number): void;
   /** Moves every price of one source from now on. */
   shift(source: string, bps: number): void;
-  /** While true, no source sends prices. */
+  /** Stops all sources from sending prices while true. */
   hush(now: boolean): void;
   close(): Promise<void>;
 }
@@ -62,9 +62,9 @@ interface Top {
   time: string;
 }
 
-/** What an exchange says, and what it is told. */
+/** Writes the messages of an exchange, and handles the messages to it. */
 interface Frames {
-  /** On a new connection. */
+  /** Runs on a new connection. */
   greet?(state: ExchangeState, socket: WebSocket, subscriber: Subscriber, query: URLSearchParams): void;
   receive?(state: ExchangeState, socket: WebSocket, subscriber: Subscriber, asked: Asked): void;
   top(top: Top): string;
@@ -251,7 +251,7 @@ function send(
   socket.send(FRAMES[kind].top({ symbol, bid, ask, sequence, type, time }));
 }
 
-/** One step of the random walk of every symbol, pulled back to its start. */
+/** Takes one step of the random walk of every symbol, pulled back to its start. */
 function tick(state: ExchangeState): void {
   const { mids } = state;
   for (const played of state.symbols) {

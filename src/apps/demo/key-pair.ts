@@ -1,4 +1,4 @@
-/** Random keys, new for every demo. */
+/** Makes random keys, new for every demo. */
 
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';

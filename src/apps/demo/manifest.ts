@@ -49,7 +49,7 @@ export function manifestOf(
       permit2,
       quoteBond: quoteBond ?? null,
       tokens,
-      /** Vault shares: their supply changes with the trades. */
+      /** Vault shares, whose supply changes with the trades. */
       shares: issuers ? [issuers.share] : [],
     })),
     takers: state.takers,

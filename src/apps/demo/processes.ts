@@ -1,4 +1,4 @@
-/** How the demo's processes are started, and when each is ready. */
+/** Starts the demo's processes, and decides when each is ready. */
 
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname, join } from 'node:path';

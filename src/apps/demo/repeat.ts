@@ -1,4 +1,4 @@
-/** Runs a task at once, and again a pause after each end of it, until it is stopped. */
+/** Runs a task immediately, and again a pause after each end of it, until it is stopped. */
 
 /**
  * The task must catch its errors: its rejection is not handled here. `stopped` lets a long task end early.

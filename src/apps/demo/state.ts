@@ -70,7 +70,10 @@ export interface DemoState {
   }[];
 }
 
-/** More than `--once` needs: two checks on one taker would see each other's transfers. */
+/**
+ * How many takers the house has, more than `--once` needs: two checks on one taker would see each other's
+ * transfers.
+ */
 const HOUSE_TAKERS = 48;
 
 export function drawState(config: DemoConfig): DemoState {

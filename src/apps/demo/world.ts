@@ -1,4 +1,4 @@
-/** What checks and the demo's trades see of the running demo. */
+/** Declares what the checks and the demo's trades see of the running demo. */
 
 import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import { type Address, createPublicClient, createWalletClient, http, type PublicClient } from 'viem';
@@ -52,13 +52,13 @@ export function createWorld(
       id: state.config.partner.id,
       tokens: state.config.partner.tokens,
       process: PARTNER,
-      /** It reads the file again at its next request. */
+      /** Rewrites the partner's file, which the partner reads again at its next request. */
       configure: (change: object) =>
         replaceSecretFile(
           layout.config(PARTNER),
           JSON.stringify({ ...partnerConfig(state, layout), ...change }),
         ),
-      /** Somebody with the partner's key whose quotes are of wrong amounts, while its process is held. */
+      /** Starts a partner with the same key that quotes wrong amounts, while the real process is held. */
       startWrong: () => startWrongPartner(wrongPartnerOptions(state, layout)),
     },
     bridge: {
@@ -119,7 +119,7 @@ export interface DemoChainView {
   units(symbol: string, whole: string): bigint;
   balance(owner: string, symbol: string): Promise<bigint>;
   ledger(account: string, symbol: string): Promise<bigint>;
-  /** Beside the account's ledger balance, for the fee recipient. */
+  /** Reads the fees that the account has as their recipient, which its ledger balance leaves out. */
   fees(account: string, symbol: string): Promise<bigint>;
   /** The account's bond, and what the bond contract owes it. */
   bond(account: string, symbol: string): Promise<bigint>;

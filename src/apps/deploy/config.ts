@@ -1,4 +1,4 @@
-/** The parameters of a deployment: what the contracts are made with, and who owns them. */
+/** Parses the parameters of a deployment: the constructors' arguments, and the owners of the contracts. */
 
 import * as z from 'zod';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
@@ -19,13 +19,13 @@ const zDeployChain = zChain
     ...{ create2Deployer: true, feeModel: true, minBaseFeeGwei: true },
   })
   .extend({
-    /** At most this much is paid per gas. */
+    /** The most that is paid per gas. */
     maxFeeGwei: z.number().positive().default(500),
-    /** Of the oracle on this chain. null: `owner` of the file. */
+    /** The owner of the oracle on this chain. null: `owner` of the file. */
     owner: zOwned.nullable().default(null),
     /**
-     * What to fill from. DEX factories and the peg-stability module differ by chain, and so do the addresses
-     * of their fillers.
+     * The sources to fill from. DEX factories and the peg-stability module differ by chain, and so do the
+     * addresses of their fillers.
      */
     fillers: z
       .strictObject({
@@ -47,7 +47,7 @@ export const zDeployConfig = z
     secrets: zSecretsSection,
     /** Folder of the records, one file for each chain. */
     deployments: z.string().min(1).default('./deployments'),
-    /** Any text. Another one gives other addresses. */
+    /** Any text; another one gives other addresses. */
     salt: z.string().min(1),
     permit2: zAddress.default(PERMIT2),
     escrow: z.strictObject({
@@ -60,10 +60,10 @@ export const zDeployConfig = z
     oracle: z.strictObject({
       /** Goes into the address, so it stays the same for all chains and all times. */
       initialOwner: zOwned,
-      /** Likewise. */
+      /** Goes into the address too. */
       initialCommittee: zCommittee,
       rotationDelaySeconds: zDelay.default(86_400),
-      /** Who signs now. null: the initial committee. */
+      /** The committee that signs now. null: the initial committee. */
       committee: zCommittee.nullable().default(null),
     }),
     /** null: no bond contract. */

@@ -1,4 +1,4 @@
-/** Which contracts a chain gets, with which constructor arguments, and so at which addresses. */
+/** Decides which contracts a chain gets, with which constructor arguments, and so at which addresses. */
 
 import { type Abi, encodeAbiParameters, encodeDeployData, getCreate2Address } from 'viem';
 import { separatorOf, domainSeparator } from '../../domain/escrow-domain.ts';
@@ -26,7 +26,7 @@ export const CREATE2_DEPLOYER_CODE: Hex =
 export type ContractName = keyof typeof builds;
 
 export interface Contract {
-  /** Its name in the records and in configurations. */
+  /** The contract's name in the records and in configurations. */
   key: ContractKey;
   name: ContractName;
   address: Address;
@@ -42,7 +42,7 @@ export interface Contract {
   immutables: Readonly<Record<string, Bytes32>>;
   /** A contract that the constructor calls. */
   needs: Address | null;
-  /** Why its address is another one on other chains. null: it is the same. */
+  /** The reason why its address differs on other chains. null: it is the same. */
   differs: string | null;
 }
 
@@ -56,7 +56,7 @@ interface Recipe {
   differs?: string;
 }
 
-/** An unsigned number or an address as a word of 32 bytes. */
+/** Encodes an unsigned number or an address as a word of 32 bytes. */
 const word = (value: bigint | number | Address): Bytes32 =>
   typeof value === 'string' ? addressToBytes32(value) : `0x${value.toString(16).padStart(64, '0')}`;
 
@@ -76,7 +76,7 @@ const ascending = (signers: readonly Address[]): Address[] =>
   [...signers].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 export interface Committee {
-  /** Ascending. */
+  /** The signers in ascending order. */
   signers: readonly Address[];
   threshold: number;
 }
@@ -86,7 +86,7 @@ export const committeeOf = ({ signers, threshold }: Committee): Committee => ({
   threshold,
 });
 
-/** In the order in which they are deployed. */
+/** Lists the contracts in the order in which they are deployed. */
 export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[] {
   const salt = saltOf(config.salt);
   const from = chain.create2Deployer;
@@ -252,7 +252,7 @@ const FILLERS: readonly FillerRecipe[] = [
 const textOf = (value: unknown): string | string[] =>
   Array.isArray(value) ? value.map((each) => String(each)) : String(value);
 
-/** What the deployer contract is called with. */
+/** Builds the call of the deployer contract. */
 export const deployCall = ({ create2Deployer, salt, initCode }: Contract): { to: Address; data: Hex } => ({
   to: create2Deployer,
   data: `${salt}${initCode.slice(2)}`,

@@ -189,7 +189,7 @@ interface DeployTools {
   secrets: SecretContext;
 }
 
-/** With the key that pays. */
+/** Opens the key that pays, and runs with it. */
 const withDeployer = (
   options: DeployOptions,
   work: (tools: DeployTools & { signer: Signer }) => Promise<void>,

@@ -1,4 +1,4 @@
-/** How long a run waits for nodes that refuse and for blocks that do not come. */
+/** Limits how long a run waits for nodes that refuse and for blocks that do not come. */
 
 import { BaseError, UpstreamError } from '../../domain/errors.ts';
 

@@ -14,7 +14,7 @@ import { type DeployState, lookAt } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
 export interface PricedStep extends Step {
-  /** As the node estimates it, or an upper bound where earlier steps have to be mined first. */
+  /** The node's estimate, or an upper bound where earlier steps have to be mined first. */
   gas: bigint;
   isEstimate: boolean;
   /** Wei: gas limit at the fee cap of the transaction, and a rollup's own fee. */
@@ -27,9 +27,9 @@ export interface ChainPlan {
   state: DeployState;
   send: PricedStep[];
   sign: Step[];
-  /** Nothing is sent while there are any. */
+  /** Reasons to send nothing at all. */
   problems: Problem[];
-  /** For attention; they stop nothing. */
+  /** Remarks for attention; they stop nothing. */
   notes: string[];
   fees: TxFees;
   mostCost: bigint;
@@ -100,7 +100,7 @@ export async function requireChain(node: DeployNode, { id, slug }: DeployChain):
     );
 }
 
-/** For `--json`. */
+/** Formats a plan for `--json`. */
 export const planJson = (plan: ChainPlan): object => {
   const { chain, sender, state, send, sign, problems, notes, mostCost } = plan;
   return {

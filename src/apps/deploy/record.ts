@@ -28,11 +28,17 @@ type Recorded = NonNullable<Deployment['contracts'][ContractKey]>;
 const recordedOf = (record: Deployment | undefined, { key }: Contract): Recorded | undefined =>
   record?.contracts[key];
 
-/** Whether an earlier run has recorded each of them, which it does once they are `depth` blocks deep. */
+/**
+ * Returns true when an earlier run has recorded each of them, which it does once they are `depth` blocks
+ * deep.
+ */
 export const namesAll = (record: Deployment | undefined, contracts: readonly Contract[]): boolean =>
   contracts.every((contract) => recordedOf(record, contract)?.address === contract.address);
 
-/** A record of other contracts is not written over: somebody may have money in them. */
+/**
+ * Finds recorded contracts that differ from these: users may have money in them, so the record is not
+ * overwritten.
+ */
 export function conflictsOf(
   record: Deployment | undefined,
   contracts: readonly Contract[],
@@ -62,7 +68,7 @@ export function conflictsOf(
   });
 }
 
-/** `blocks`: where this process saw a contract appear. */
+/** Writes the record. `blocks`: where this process saw a contract appear. */
 export async function writeRecord(
   node: DeployNode,
   config: DeployConfig,

@@ -25,19 +25,19 @@ export interface RunOptions {
   signer: Signer;
   report: (line: string) => void;
   patience: Patience;
-  /** After so long without being mined, a transaction's fees are raised. */
+  /** The fees of a transaction are raised after this long without being mined. */
   bumpAfterMs?: number;
 }
 
 export interface RunResult {
   record: Deployment;
-  /** What the owner has to sign. */
+  /** The steps that the owner has to sign. */
   sign: Step[];
   /** Transactions that were mined meanwhile. */
   mined: number;
 }
 
-/** The same bytes go to the node again after so many looks at the chain. */
+/** The same bytes go to the node again after this many reads of the chain. */
 const LOOKS_PER_SENDING = 5;
 
 export async function runChain(
@@ -49,7 +49,7 @@ export async function runChain(
   const { patiently, pause } = patience;
   const sender = signer.address;
   const feeCap = feeCapWei(chain);
-  /** Where contracts appeared. */
+  /** The blocks in which this process saw contracts appear. */
   const blocks = new Map<Address, bigint>();
   let mined = 0;
   let reverted: { what: string; hash: Hex } | undefined;
@@ -58,8 +58,8 @@ export async function runChain(
     (await node.nonce(sender, await node.headNumber())) > nonce;
 
   /**
-   * `state`: what the step was decided by. Returns when a transaction with the nonce of that block is mined,
-   * this one or another.
+   * Sends a step. `state`: the state by which it was decided. Returns when a transaction with the nonce of
+   * that block is mined, this one or another.
    */
   async function send(step: Step, { nonce, block }: DeployState): Promise<void> {
     // A later block may already have what an earlier run sent for this step, and there it would revert.

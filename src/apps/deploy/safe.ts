@@ -1,6 +1,6 @@
 /**
- * What a multisig has to sign, as files that the Transaction Builder of Safe imports. Format and checksum are
- * those of apps/tx-builder in github.com/safe-global/safe-react-apps, version 1.18.
+ * Writes what a multisig has to sign, as files that the Transaction Builder of Safe imports. Format and
+ * checksum are those of apps/tx-builder in github.com/safe-global/safe-react-apps, version 1.18.
  */
 
 import { rm } from 'node:fs/promises';
@@ -31,7 +31,9 @@ interface BatchFile {
   }[];
 }
 
-/** One file for each account that has to sign. Removes files of what is done. Returns the files. */
+/**
+ * Writes one file for each account that has to sign, and removes files of finished steps. Returns the files.
+ */
 export async function writeSafeFiles(
   config: DeployConfig,
   chain: DeployChain,

@@ -8,7 +8,10 @@ import { builds } from '../../settlement/abi/build.ts';
 import { badRequest } from '../wiring/bad-request.ts';
 import type { ContractName } from './contracts.ts';
 
-/** Standard JSON of solc. Throws `RequestError` unless every source is the one that the build was made of. */
+/**
+ * Builds the Standard JSON of solc. Throws `RequestError` unless every source is the one that the build was
+ * made of.
+ */
 export async function standardJson(name: ContractName): Promise<object> {
   const { sources, settings } = builds[name];
   const contents = await Promise.all(

@@ -1,4 +1,4 @@
-/** What a chain shows of a deployment at one block: all that a run decides by. */
+/** Reads what a chain shows of a deployment at one block: all that a run decides by. */
 
 import { type Address, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
@@ -10,7 +10,7 @@ import { type Committee, committeeOf, type Contract, contractsOf } from './contr
 
 export interface OracleState {
   owner: Address;
-  /** Who may accept the ownership; null: it is not offered. */
+  /** The address that may accept the ownership; null: it is not offered. */
   pendingOwner: Address | null;
   committee: Committee;
   /** Takes the place of the committee at `from`, unix seconds. null: nothing is scheduled. */
@@ -19,7 +19,7 @@ export interface OracleState {
 
 export interface DeployState {
   block: bigint;
-  /** Of the account that sends. */
+  /** The nonce of the sending account. */
   nonce: number;
   /** Wei. */
   balance: bigint;
@@ -33,7 +33,7 @@ export interface DeployState {
   missing: readonly { what: string; address: Address }[];
 }
 
-/** At the newest block. Nonce and code are of one block, so what was mined after it is in neither. */
+/** Reads the newest block. Nonce and code are of one block, so what was mined after it is in neither. */
 export async function lookAt(
   node: DeployNode,
   config: DeployConfig,

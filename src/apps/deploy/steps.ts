@@ -1,4 +1,7 @@
-/** What is still to be done on a chain, and what stands in the way. Pure: decided from the chain's state. */
+/**
+ * Decides what is still to be done on a chain, and what stands in the way. Pure: reads only the chain's
+ * state.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { type Address, type Hex, hexToBytes, ZERO_ADDRESS } from '../../domain/hex.ts';
@@ -18,7 +21,7 @@ import type { DeployState, OracleState } from './state.ts';
 import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
 export interface Step {
-  /** Such as "deploy Escrow". */
+  /** Describes the step, such as "deploy Escrow". */
   what: string;
   to: Address;
   data: Hex;
@@ -26,11 +29,11 @@ export interface Step {
   by: Address | null;
   /** An upper bound, for as long as the chain cannot estimate it. */
   mostGas: bigint;
-  /** Whether it could be mined now: all that it needs is there. */
+  /** True when it could be mined now: all that it needs is there. */
   ready: boolean;
   /** The contract that it creates. */
   contract: Address | null;
-  /** As the Safe's Transaction Builder shows it. null: raw data. */
+  /** The call as the Safe's Transaction Builder shows it. null: raw data. */
   call: OwnerCall | null;
 }
 
@@ -45,11 +48,11 @@ export interface Problem {
 }
 
 export interface Todo {
-  /** In this order, by the key of the deployer. */
+  /** Steps for the deployer's key, in this order. */
   send: Step[];
-  /** By whoever owns the oracle then. */
+  /** Steps for the owner of the oracle at that time. */
   sign: Step[];
-  /** Nothing is sent while there are any. */
+  /** Reasons to send nothing at all. */
   problems: Problem[];
 }
 
@@ -94,7 +97,7 @@ function problemsOf(config: DeployConfig, state: DeployState): Problem[] {
   return problems;
 }
 
-/** Whether a run can put Permit2 at the configured address. */
+/** Returns true when a run can put Permit2 at the configured address. */
 const makesPermit2 = ({ permit2 }: DeployConfig, { create2 }: DeployState): boolean =>
   permit2 === permit2Address.toLowerCase() && create2.address === CREATE2_DEPLOYER;
 
@@ -123,10 +126,12 @@ function deploySteps(config: DeployConfig, state: DeployState): Step[] {
 }
 
 const RUNTIME_OF_PERMIT2 = 9_152;
-/** Of constructors: reading other contracts, and storing the oracle's owner and signers. */
+/** Gas of a constructor that reads other contracts, and stores the oracle's owner and signers. */
 const CONSTRUCTOR_GAS = 150_000n;
 
-/** Gas of creating a contract by CREATE2: what its bytes cost, and enough for its constructor. */
+/**
+ * Computes the gas of creating a contract by CREATE2: what its bytes cost, and enough for its constructor.
+ */
 function deployGas(data: Hex, runtimeBytes: number): bigint {
   const bytes = hexToBytes(data);
   const zeros = bytes.filter((byte) => byte === 0).length;
@@ -154,7 +159,7 @@ export const wantedCommittee = ({ oracle }: DeployConfig): Committee =>
 export const isSameCommittee = (a: Committee, b: Committee): boolean =>
   a.threshold === b.threshold && a.signers.join() === b.signers.join();
 
-/** Of the committee that will sign when nothing else is done. */
+/** Returns the committee that will sign when nothing else is done. */
 const lastCommittee = ({ committee, scheduled }: OracleState): Committee => scheduled?.committee ?? committee;
 
 function oracleSteps(config: DeployConfig, state: DeployState): Step[] {

@@ -1,4 +1,4 @@
-/** What an LP has on a chain: its operator's rights and its deposits; and who attests there. */
+/** Checks what an LP has on a chain: its operator's rights and its deposits; and who attests there. */
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { failure, ok, type Finding, warning } from './finding.ts';
 
-/** Whether the escrow lets the operator sign for the account. */
+/** Checks that the escrow lets the operator sign for the account. */
 export async function checkOperator(
   chain: EvmChain,
   { account, operator, mayBeOwner }: { account: Address; operator: Address; mayBeOwner: boolean },
@@ -40,7 +40,7 @@ export async function checkOperator(
       );
 }
 
-/** What the account has in the escrow, and what its operator may spend of it. */
+/** Checks what the account has in the escrow, and what its operator may spend of it. */
 export async function checkDeposit(
   chain: EvmChain,
   token: TokenInfo,
@@ -75,7 +75,7 @@ export async function checkDeposit(
     : ok('deposit', subject, found);
 }
 
-/** What an LP in shadow mode is taken to have. */
+/** Reports what an LP in shadow mode is taken to have. */
 export async function checkShadowInventory(
   chain: EvmChain,
   token: TokenInfo,
@@ -97,7 +97,7 @@ export async function checkShadowInventory(
       );
 }
 
-/** Whether enough signers of a chain's oracle answer. */
+/** Checks that enough signers of a chain's oracle answer. */
 export async function checkAttesters(
   { urls, timeoutMs }: { urls: readonly string[]; timeoutMs: number },
   chains: readonly EvmChain[],
@@ -132,7 +132,7 @@ export async function checkAttesters(
   );
 }
 
-/** Whether the oracle takes this attester's signatures. */
+/** Checks that the oracle takes this attester's signatures. */
 export async function checkCommittee(chain: EvmChain, attester: Address): Promise<Finding> {
   const { slug, oracle } = chain.chain;
   const { signers, threshold } = await chain.committee(oracle);

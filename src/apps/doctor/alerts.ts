@@ -1,4 +1,4 @@
-/** Whether a Prometheus has the alert rules of this version. */
+/** Checks that a Prometheus has the alert rules of this version. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The contracts and services of bridges: whether they are what the configuration says, and answer. */
+/** Checks that the contracts and services of bridges are what the configuration says, and answer. */
 
 import { cctpProblems } from '../../adapters/bridges/cctp/check.ts';
 import { oftProblems } from '../../adapters/bridges/oft/place.ts';

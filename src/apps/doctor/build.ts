@@ -7,7 +7,7 @@ import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
 const BLANK = '0'.repeat(64);
 
-/** Whether code is that of a contract of this version, whatever its constructor put into it. */
+/** Returns true when code is that of a contract of this version, whatever its constructor put into it. */
 export function hasBuild(name: ContractName, code: Hex): boolean {
   const { runtime, immutables } = builds[name];
   const built = creationCodeOf(name).slice(2 + 2 * runtime.start, 2 + 2 * (runtime.start + runtime.length));
@@ -18,7 +18,7 @@ export function hasBuild(name: ContractName, code: Hex): boolean {
   return code.length === built.length + 2 && blanked(code.slice(2)) === blanked(built);
 }
 
-/** The address that the constructor put into the code. */
+/** Reads the address that the constructor put into the code. */
 export function addressIn(name: ContractName, code: Hex, immutable: string): Address | undefined {
   const places: Readonly<Record<string, readonly number[]>> = builds[name].immutables;
   const start = places[immutable]?.[0];

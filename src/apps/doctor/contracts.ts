@@ -1,4 +1,6 @@
-/** The contracts at the configured addresses: whether there is code, and whether it is this version's. */
+/**
+ * Checks the contracts at the configured addresses: whether there is code, and whether it is this version's.
+ */
 
 import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -11,7 +13,7 @@ import type { ContractName } from '../deploy/contracts.ts';
 import { addressIn, hasBuild } from './build.ts';
 import { attempt, failure, ok, type Finding } from './finding.ts';
 
-/** A contract of another's, or one of ours with its name in contracts/src. */
+/** Names a contract of another's, or one of ours with its name in contracts/src. */
 export interface Expected {
   option: string;
   address: Address;
@@ -26,7 +28,7 @@ export interface Expected {
 
 const CHECK = 'contract';
 
-/** `more`: contracts that only one kind of process uses. */
+/** Checks the contracts. `more`: those that only one kind of process uses. */
 export async function checkContracts(
   section: ChainSection,
   node: DeployNode,

@@ -1,4 +1,6 @@
-/** The database and Redis: versions, settings, and whether a pooler in between is in the right mode. */
+/**
+ * Checks the database and Redis: versions, settings, and whether a pooler in between is in the right mode.
+ */
 
 import { Redis } from 'ioredis';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
@@ -9,7 +11,7 @@ import { attempt, failure, messageOf, ok, type Finding, warning } from './findin
 
 const OLDEST_POSTGRES = 14;
 const OLDEST_REDIS = 6.2;
-/** Beside `maxConnections`: events, the queue, exports. */
+/** Connections beside `maxConnections`: events, the queue, exports. */
 const MORE_CONNECTIONS = 40;
 const SKEW_MS = 2_000;
 

@@ -1,4 +1,4 @@
-/** The RPC endpoints of a chain: each by itself, and all against each other. */
+/** Checks the RPC endpoints of a chain: each by itself, and all against each other. */
 
 import type { HeadBlock, RpcBlock } from '../../adapters/evm/chain/block.ts';
 import { toBlock } from '../../adapters/evm/chain/block.ts';
@@ -13,7 +13,7 @@ import { failure, messageOf, ok, type Finding, warning } from './finding.ts';
 const FEW_BLOCKS = 100;
 const FEW_CALLS = 10;
 const BATCHES = [100, 50, 10, 3];
-/** Beyond `depth`: state that decisions read shortly after it was final. */
+/** Blocks beyond `depth`: decisions read state shortly after it was final. */
 const STATE_MARGIN = 16n;
 /** A chain without a new block for this long and this many block times stands still. */
 const STILL_SECONDS = 60;
@@ -28,7 +28,7 @@ interface Endpoint {
 
 const tag = (block: bigint): Hex => `0x${block.toString(16)}`;
 
-/** `lookBackSeconds`: how far back the process reads logs. `nowMs` is our clock. */
+/** Checks the endpoints. `lookBackSeconds`: how far back the process reads logs. `nowMs` is our clock. */
 export async function checkEndpoints(
   section: ChainSection,
   {
@@ -173,7 +173,7 @@ async function logRange(
   }
 }
 
-/** Nothing for a WebSocket, which has no batches. Also what HTTP says about the time. */
+/** Checks batches, and the server's time by HTTP; returns nothing for a WebSocket, which has no batches. */
 async function batchSize(
   name: string,
   url: string,

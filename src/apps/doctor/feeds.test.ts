@@ -1,4 +1,4 @@
-/** The wait of the doctor for prices: without any to wait for it ends at once. */
+/** Tests the doctor's wait for prices: without any to wait for it ends immediately. */
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { checkFeeds } from './feeds.ts';

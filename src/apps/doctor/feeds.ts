@@ -1,4 +1,4 @@
-/** Price feeds: each delivers its symbols, and sources of one price agree. */
+/** Checks price feeds: each delivers its symbols, and sources of one price agree. */
 
 import type { Feed, FeedTrouble } from '../../ports/feed.ts';
 import { failure, ok, type Finding, warning } from './finding.ts';

@@ -1,11 +1,11 @@
-/** The lines of the doctor's report: what was looked at, what was found, and what to do about it. */
+/** Defines the lines of the doctor's report: what was checked, what was found, and what to do about it. */
 
 export type FindingVerdict = 'ok' | 'warning' | 'failure';
 
 export interface Finding {
-  /** What kind of thing, such as `endpoint` or `database`. */
+  /** The kind of check, such as `endpoint` or `database`. */
   check: string;
-  /** Which one, such as `base #0`. Never a URL: it may hold a key. */
+  /** The thing checked, such as `base #0`. Never a URL: it may hold a key. */
   subject: string;
   verdict: FindingVerdict;
   found: string;
@@ -36,7 +36,7 @@ export const failure = (check: string, subject: string, found: string, todo: str
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The rows of a check; one failure when it cannot be made. */
+/** Returns the rows of a check; one failure when it cannot be made. */
 export async function attempt(
   check: string,
   subject: string,

@@ -1,4 +1,7 @@
-/** Bridge venues: what their floats hold, whether fills can be paid for, and whether a refill could begin. */
+/**
+ * Checks bridge venues: what their floats hold, whether fills can be paid for, and whether a refill could
+ * begin.
+ */
 
 import { FILL, freeOfFloat, readFloat, readGasCosts } from '../../adapters/bridges/venue/float.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
@@ -23,7 +26,7 @@ interface Ground {
   feeCap(chainId: number): bigint;
 }
 
-/** Of the dearest transaction of a mover: a bridge's message that is delivered. */
+/** Gas and bytes of a mover's dearest transaction: a bridge's message that is delivered. */
 export const MOVER_CALL: GasOf = { gas: 250_000n, bytes: 1_200 };
 const TODO = 'Correct the section of the bridge, or repair the endpoints of the chain';
 
@@ -127,7 +130,7 @@ async function checkHeld(
     : ok('float', subject, found);
 }
 
-/** Whether one lot could leave this place. */
+/** Checks that one lot could leave this place. */
 async function checkMover(
   { lot }: FloatAsset['on'][number],
   chain: EvmChain,

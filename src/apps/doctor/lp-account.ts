@@ -26,9 +26,9 @@ const UNKNOWN_CHANGE =
 export interface AccountToCheck {
   account: Address;
   operator: Address | undefined;
-  /** Of the configuration; undefined: none, or it cannot be opened. */
+  /** The configured mover; undefined: there is none, or it cannot be opened. */
   mover: Address | undefined;
-  /** Whether the LP moves inventory by itself or by hand. */
+  /** True when the LP moves inventory, by itself or by hand. */
   transfers: boolean;
   bridges: BridgeTransports;
   sections: readonly BridgeChain[];

@@ -1,4 +1,4 @@
-/** What an LP needs: oracles, operator, deposits, venues, attesters, bridges and its account. */
+/** Checks what an LP needs: oracles, operator, deposits, venues, attesters, bridges and its account. */
 
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { parseUnits } from '../../domain/amount.ts';
@@ -111,7 +111,7 @@ export function lpNeeds(config: LpAppConfig): Needs {
   };
 }
 
-/** What an LP needs that prices and signs nothing: no key, gas, deposit or bridge. */
+/** Lists the needs of an LP that prices and signs nothing: no key, gas, deposit or bridge. */
 export function shadowNeeds(config: LpAppConfig): Needs {
   const { database: section, venues, attesters, lp, shadow } = config;
   const { schema, migrations: tables } = SHADOW_DATABASE;

@@ -1,4 +1,4 @@
-/** `firmquote doctor`: looks at everything that a process needs, and changes nothing. */
+/** `firmquote doctor`: checks everything that a process needs, and changes nothing. */
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
@@ -44,7 +44,7 @@ const START_PAUSES_MS = [500, 1_000, 2_000];
 const START_TODO =
   'No process starts on this chain until then: correct its section of the configuration, or its endpoints';
 
-/** Exit code 1: something fails. */
+/** Prints the report. Exit code 1: something fails. */
 export async function runDoctor(options: DoctorOptions): Promise<void> {
   const { needs, tools } = await needsOf(options);
   const rows = [...(await examine(needs, tools)), ...(await checkAlerts(options.prometheus))];
@@ -174,7 +174,7 @@ async function examine(needs: Needs, tools: DoctorTools): Promise<Finding[]> {
   }
 }
 
-/** As a process does, tries again after an error that may pass; but only so often. */
+/** Starts a chain like a process does: tries again after an error that may pass, but only so often. */
 async function startPatiently(chain: EvmChain): Promise<void> {
   for (const pauseMs of START_PAUSES_MS)
     try {

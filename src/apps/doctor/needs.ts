@@ -1,4 +1,4 @@
-/** What each kind of process needs, as the doctor checks it, and how the doctor reaches a chain. */
+/** Declares what each kind of process needs, as the doctor checks it, and how the doctor reaches a chain. */
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { createDeployNode, type DeployNode } from '../../adapters/evm/deploy/node.ts';
@@ -13,11 +13,11 @@ import type { Expected } from './contracts.ts';
 import type { Group, WantedPrice } from './feeds.ts';
 import { attempt, type Finding } from './finding.ts';
 
-/** How far back the events of a chain must be readable. */
+/** The events of a chain must be readable this far back. */
 export const LOOK_BACK_SECONDS = 86_400;
 export const CHAIN_TODO = 'Repair the endpoints of the chain first';
 
-/** What a kind of process needs beyond its chains. */
+/** Names what a kind of process needs beyond its chains. */
 export interface Needs {
   chains: readonly ChainSection[];
   lookBackSeconds: number;
@@ -29,7 +29,7 @@ export interface Needs {
     groups: readonly Group[];
   };
   contracts(chainId: number): readonly Expected[];
-  /** Everything else: keys, accounts, services. */
+  /** Checks everything else: keys, accounts, services. */
   more(tools: DoctorTools, chains: readonly EvmChain[]): Promise<Finding[]>;
 }
 

@@ -1,4 +1,4 @@
-/** The keys of a process: each signs, its address is the expected one, and its gas lasts. */
+/** Checks the keys of a process: each signs, its address is the expected one, and its gas lasts. */
 
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { firstFees } from '../../adapters/evm/transactor/fees.ts';
@@ -12,7 +12,7 @@ import type { SecretContext } from '../wiring/keys.ts';
 import { withSigner } from '../wiring/signers.ts';
 import { attempt, failure, messageOf, ok, type Finding, warning } from './finding.ts';
 
-/** As the alert GasLow. */
+/** Gas for fewer transactions is a warning, as in the alert GasLow. */
 const FEW_TRANSACTIONS = 20n;
 const MESSAGE = new TextEncoder().encode('firmquote doctor: this message is no order and no transaction');
 
@@ -79,7 +79,7 @@ export async function checkGas(
   return left < FEW_TRANSACTIONS ? warning('gas', subject, held, todo) : ok('gas', subject, held);
 }
 
-/** Of one transaction. */
+/** Gas and bytes of one transaction. */
 export interface GasOf {
   gas: bigint;
   bytes: number;

@@ -1,4 +1,4 @@
-/** The configured tokens of a chain against their contracts. */
+/** Compares the configured tokens of a chain with their contracts. */
 
 import { readTokenFacts } from '../../adapters/evm/chain/token-facts.ts';
 import type { ViewCaller } from '../../adapters/evm/chain/multicall.ts';

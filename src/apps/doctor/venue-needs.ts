@@ -1,4 +1,4 @@
-/** What a venue needs: its contracts and fillers, relayers, floats, attesters and services. */
+/** Checks what a venue needs: its contracts and fillers, relayers, floats, attesters and services. */
 
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import type { Address } from '../../domain/hex.ts';

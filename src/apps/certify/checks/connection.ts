@@ -1,4 +1,6 @@
-/** The connection: foreign contracts in the challenge, a venue that falls silent, refusals, and resync. */
+/**
+ * Checks the connection: foreign contracts in the challenge, a venue that falls silent, refusals, and resync.
+ */
 
 import { systemRandom } from '../../../adapters/system/random.ts';
 import type { Address } from '../../../domain/hex.ts';
@@ -17,9 +19,9 @@ const SILENCE_SPARE_MS = 2_000;
  * do not grow yet, more refusals follow: pauses that grow outgrow any noise.
  */
 const REFUSALS = { least: 2, usual: 5, most: 9, longMs: 6_000, mostMs: 60_000 };
-/** By how much the last two pauses are longer than the shortest before them, at least. */
+/** The last two pauses must be at least this many times as long as the shortest before them. */
 const GROWTH = 1.5;
-/** So long must the last pauses be: a busy machine alone makes a short pause look longer. */
+/** The last pauses must be this long: a busy machine alone makes a short pause look longer. */
 const GROWN_MS = 1_000;
 /** Pauses that are so long from the start have grown before, and may be at their longest. */
 const LONG_MS = 4_000;
@@ -53,7 +55,7 @@ export async function meetWithForeignOracle(
   return true;
 }
 
-/** Also after a connection was lost. */
+/** Waits until the solver is active, also after a connection was lost. */
 export async function untilActive({ venue, findings, activeMs }: CertifyContext): Promise<boolean> {
   const active = await becomesTrue(activeMs, venue.isActive);
   if (!active)
@@ -100,7 +102,10 @@ export async function checkReconnect(context: CertifyContext, order: UnseenOrder
   else findings.fail('resync', 'no resync came after a reconnect');
 }
 
-/** Of one row of attempts, which begins with connection number `from` that ended: a welcome ends a row. */
+/**
+ * Lists the pauses of one row of attempts, which begins with connection number `from` that ended: a welcome
+ * ends a row.
+ */
 const pausesFrom = ({ venue }: CertifyContext, from: number): number[] =>
   venue.closed.slice(from).flatMap((closedMs) => {
     const next = venue.opened.find((openedMs) => openedMs >= closedMs);

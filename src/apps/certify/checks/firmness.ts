@@ -1,13 +1,15 @@
-/** Many requests at once, and more than the account can pay: what is signed must be covered. */
+/**
+ * Sends many requests together, and asks for more than the account can pay: what is signed must be covered.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CertifyContext, SizedPair } from '../context.ts';
 import type { RuleId } from '../rules.ts';
 import { untilActive } from './connection.ts';
 
-/** Of the balance, for each of the many requests. */
+/** Each of the many requests asks for this fraction of the balance. */
 const TINY = 10_000;
-/** Of the balance, for each request that drains it. */
+/** Each request that drains the balance asks for this fraction of it. */
 const LARGE = 5;
 const DRAINING = 12;
 const AGAIN = 6;
@@ -39,7 +41,7 @@ export async function checkFirmness(context: CertifyContext, sized: SizedPair): 
   await drain(context, sized, seen);
 }
 
-/** More at once than the solver said it takes: it may decline, and must go on. */
+/** Sends more requests together than the solver said it takes: it may decline, and must go on. */
 async function overload(
   { asking, findings, venue }: CertifyContext,
   sized: SizedPair,
@@ -128,5 +130,5 @@ async function drain(context: CertifyContext, sized: SizedPair, seen: string): P
   }
 }
 
-/** In one frame. */
+/** The most quotes that one frame may name. */
 const MOST_NAMED = 16;

@@ -9,9 +9,9 @@ import type { FoundQuote } from '../inspect.ts';
 import { becomesTrue } from '../waiting.ts';
 import { type CertifyTaker, chainIn } from '../world.ts';
 
-/** How long a solver is watched that must not fill yet. */
+/** How long the check watches a solver that must not fill yet. */
 const TOO_EARLY_MS = 2_500;
-/** Before the deadline. */
+/** The check waits for a fill until this long before its deadline. */
 const FILL_SPARE_SECONDS = 5;
 const NO_DEVNET = 'needs local chains: run without --venue';
 

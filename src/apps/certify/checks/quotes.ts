@@ -20,7 +20,7 @@ const MOVED_BPS = 30n;
 const LONG_SECONDS = 120;
 const FOREVER_SECONDS = 86_400;
 
-/** Every kind of request that the page describes, for one pair. */
+/** Sends every kind of request that the page describes, for one pair. */
 export async function checkQuotes(context: CertifyContext, sized: SizedPair): Promise<void> {
   const { asking, findings } = context;
   const { pair, dest } = sized;

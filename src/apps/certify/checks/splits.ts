@@ -166,7 +166,7 @@ function withFirst(
   return { ...order, outputs: [{ ...first, ...change(first) }, ...rest] };
 }
 
-/** Where the share of the input stands in a context, in hex digits. */
+/** The position of the input's share in a context, in hex digits. */
 const SHARE_AT = 2 + 37 * 2;
 
 const UNFAIR: readonly (readonly [string, (order: StandardOrder) => StandardOrder])[] = [

@@ -1,4 +1,4 @@
-/** Asks the partner as a venue does, or as no venue would, and looks at every answer. */
+/** Asks the partner as a venue does, or as no venue would, and checks every answer. */
 
 import { randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
@@ -17,14 +17,14 @@ import type { PartnerRule } from './rules.ts';
 export interface Reply {
   status: number;
   body: string;
-  /** The error of the protocol; null in a 200 and in what is none. */
+  /** The error of the protocol; null in a 200 and in an answer that is no such error. */
   code: string | null;
 }
 
 export interface Sending {
   id?: string;
   timestamp?: number;
-  /** null: without a signature. */
+  /** The key that signs the request; null: it goes without a signature. */
   key?: KeyObject | null;
 }
 
@@ -33,7 +33,7 @@ type Answer<T extends PartnerOperation> = z.output<(typeof PARTNER_OPERATIONS)[T
 export interface PartnerAsking {
   /** undefined when the partner cannot be reached. */
   send(path: string, body: object, how?: Sending): Promise<Reply | undefined>;
-  /** A lawful request. undefined when there is no answer that holds; the rule is then broken. */
+  /** Sends a lawful request. undefined when there is no answer that holds; the rule is then broken. */
   ask<T extends PartnerOperation>(type: T, fields: object): Promise<Answer<T> | undefined>;
   /** A lawful request that the partner may answer with an error. */
   reply(type: string, fields: object): Promise<Reply | undefined>;

@@ -1,4 +1,4 @@
-/** A certification of a route partner, from its terms to the report. */
+/** Runs a certification of a route partner, from its terms to the report. */
 
 import type { KeyObject } from 'node:crypto';
 import { createRuleFindings, type RuleResult, type RuleVerdict, verdictOver } from '../findings.ts';
@@ -25,9 +25,9 @@ export interface PartnerCertifySettings {
   /** Ours. */
   key: KeyObject;
   partnerKey: KeyObject;
-  /** Of prices and reservations. */
+  /** The deadline of prices and reservations. */
   deadlineMs: number;
-  /** How long to wait until the partner answers. */
+  /** The longest wait until the partner answers. */
   startMs: number;
   fillMs: number;
   onStep?(what: string): void;

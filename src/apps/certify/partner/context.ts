@@ -1,4 +1,4 @@
-/** What every part of a certification of a partner works with. */
+/** Declares what every part of a certification of a partner works with. */
 
 import { assetId, parseAssetId } from '../../../domain/asset.ts';
 import type { Address } from '../../../domain/hex.ts';
@@ -22,7 +22,7 @@ export interface PartnerContext {
   origin: CertifiedChain;
   dest: CertifiedChain;
   account: Address;
-  /** How long the partner may take to fill, once the input is in escrow. */
+  /** The longest time for the partner to fill, once the input is in escrow. */
   fillMs: number;
 }
 
@@ -64,7 +64,7 @@ export interface QuoteFields {
   validTo: UnixSeconds;
 }
 
-/** A lawful request for a price, at the newest blocks. */
+/** Builds a lawful request for a price, at the newest blocks. */
 export async function quoteFields(
   { pair, origin, dest, world }: PartnerContext,
   side: QuoteFields['side'],
@@ -111,7 +111,7 @@ export async function reservedQuote(
   return reserved?.reserved === true ? { quote: answer, order: orderOf(context, answer, nonce) } : undefined;
 }
 
-/** As the router makes it. */
+/** Builds the order as the router does. */
 export function orderOf(
   { pair, origin, dest, world, account }: PartnerContext,
   quote: PartnerQuoted,

@@ -1,4 +1,7 @@
-/** Requests that no partner may answer with a 200: unsigned, old, repeated, or for somebody else. */
+/**
+ * Sends requests that no partner may answer with a 200: unsigned, old, repeated, or addressed to another
+ * partner.
+ */
 
 import { generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

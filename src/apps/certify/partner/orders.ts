@@ -16,7 +16,7 @@ import { reservedQuote, type ReservedQuote, orderIdOn, type PartnerContext } fro
 import { said } from './messages.ts';
 import type { PartnerRule } from './rules.ts';
 
-/** How long a partner is watched that must not fill. */
+/** How long the check watches a partner that must not fill. */
 const TOO_EARLY_MS = 2_500;
 const STRANGER = `0x${'5e'.repeat(20)}` as const;
 

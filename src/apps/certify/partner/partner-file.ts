@@ -1,4 +1,4 @@
-/** What a partner has to know of local chains, as docs/examples/partner.mjs reads it. */
+/** Writes what a partner has to know of local chains, as docs/examples/partner.mjs reads it. */
 
 import { assetId } from '../../../domain/asset.ts';
 import type { CertifyDevnet, SolverKeys } from '../devnet.ts';
@@ -6,7 +6,7 @@ import { seconds } from './asking.ts';
 
 const HOUR = 3_600;
 
-/** JSON text; `keys`: those of the first account by default. */
+/** Returns JSON text. `keys`: those of the first account by default. */
 export function partnerFile(
   {
     partner,

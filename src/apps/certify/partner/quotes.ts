@@ -10,14 +10,14 @@ type QuoteAnswer = z.output<(typeof PARTNER_OPERATIONS)['quote']['answer']>;
 
 /** Share of the ledger balance that most requests ask for. */
 const SMALL = 2_000n;
-/** Each takes a quarter of the balance, so the fifth is one too many. */
+/** How many promises are asked for. Each takes a quarter of the balance, so the fifth is one too many. */
 const PROMISES = 6n;
 const QUARTER = 4n;
 
 const priced = (answer: QuoteAnswer | undefined) => (answer && !('declined' in answer) ? answer : undefined);
 
 export interface Sized {
-  /** What the partner's account has of the output. */
+  /** What the partner's account holds of the output. */
   balance: bigint;
   /** A small amount of the output. */
   small: bigint;
@@ -29,7 +29,7 @@ export async function sizeOf({ dest, account, pair }: PartnerContext): Promise<S
   return balance < SMALL ? undefined : { balance, small: balance / SMALL };
 }
 
-/** Whether there is a price at all. */
+/** Checks that there is a price; returns false when there is none. */
 export async function checkPrices(context: PartnerContext, { small }: Sized): Promise<boolean> {
   const { asking, findings, pair } = context;
   const fields = await quoteFields(context, 'exactOutput', small);
@@ -102,7 +102,9 @@ async function checkTimes(context: PartnerContext, small: bigint): Promise<void>
   else findings.pass('cut-off', 'no quote was valid after the cut-off');
 }
 
-/** Names the last block before the account had its money: whoever looks at another block has a price. */
+/**
+ * Names the last block before the account had its money: only a partner that reads another block has a price.
+ */
 export async function checkBlock(context: PartnerContext, { small }: Sized): Promise<void> {
   const { asking, findings } = context;
   const destBlock = await lastWithout(context);

@@ -1,4 +1,6 @@
-/** Every rule that `firmquote certify partner` checks, with the sentence of the page that it stands on. */
+/**
+ * Lists every rule that `firmquote certify partner` checks, with the sentence of the page that it stands on.
+ */
 
 import type { CertifiedRule } from '../rules.ts';
 

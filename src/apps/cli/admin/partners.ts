@@ -27,7 +27,7 @@ import { withVenueDatabase } from './venue-database.ts';
 interface ReconcileOptions extends AdminOptions {
   /** UTC; default: the last whole day. */
   day?: string;
-  /** Instead of asking the partner. */
+  /** A file with the partner's lines, read instead of asking the partner. */
   file?: string;
 }
 
@@ -49,7 +49,7 @@ const MEANING: Record<FileDifference['what'], string> = {
   filledAt: 'the time of the fill differs',
 };
 
-/** Exit code 0: no difference, 1: some. */
+/** Compares the books of a day with the partner's. Exit code 0: no difference, 1: some. */
 export async function reconcilePartner(
   partner: string,
   {

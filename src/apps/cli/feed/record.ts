@@ -20,7 +20,7 @@ export interface RecordOptions {
   minutes?: number;
 }
 
-/** Until the time is over or the process is told to stop. Throws `RequestError` without any price. */
+/** Records until the time is over or the process is told to stop. Throws `RequestError` without any price. */
 export async function recordFeed({ config: file, feed, symbol, out, minutes }: RecordOptions): Promise<void> {
   const { config } = await loadConfig(zLpAppConfig, file, {});
   const symbols = symbolsOf(config, file, feed, symbol);
@@ -95,7 +95,7 @@ function symbolsOf(
   return [...new Set(symbols)];
 }
 
-/** What the operator should know now; refused messages are for `feed replay`. */
+/** Words what the operator should know now; refused messages are for `feed replay`. */
 function saidOf(trouble: FeedTrouble, feed: string): string | undefined {
   switch (trouble.kind) {
     case 'disconnected':

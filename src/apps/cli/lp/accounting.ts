@@ -129,7 +129,7 @@ function decimalsOf({ reconciled }: Books, { chain, token }: { chain: string; to
   return row.decimals;
 }
 
-/** "-0.5" tokens. Throws `AmountError` on anything else. */
+/** Parses signed amounts such as "-0.5" tokens. Throws `AmountError` on anything else. */
 const baseUnitsOf = (text: string, decimals: number): bigint =>
   text.startsWith('-') ? -parseUnits(text.slice(1), decimals) : parseUnits(text, decimals);
 

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 
-/** Each action checks it: subcommands inherit it, so commander must not demand it. */
+/** Makes an option that each action checks: subcommands inherit it, so commander must not demand it. */
 export const configOption = (): Option =>
   new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
 

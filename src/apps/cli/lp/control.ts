@@ -41,7 +41,7 @@ const given = (fields: Readonly<Record<string, string | undefined>>): Record<str
     Object.entries(fields).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );
 
-/** The whole LP, or one pair or chain. */
+/** Pauses the whole LP, or one pair or chain. */
 export async function pauseLp({
   note,
   pair,
@@ -53,7 +53,7 @@ export async function pauseLp({
   print(options, body);
 }
 
-/** Everything, or one pair or chain. */
+/** Resumes everything, or one pair or chain. */
 export async function resumeLp({ pair, chain, ...options }: AdminClientOptions & Scope): Promise<void> {
   const client = await openAdminClient(options);
   const { body } = await client.post<Status>('/resume', given({ pair, chain }));

@@ -74,7 +74,7 @@ function initCommand(lp: Command): void {
     .action(async (options: InitOptions) => (await import('./init.ts')).initLp(options));
 }
 
-/** What an operator does to a running LP. */
+/** Adds the commands by which an operator controls a running LP. */
 function controlCommands(tool: AdminTool): void {
   tool('status', 'show whether it quotes, and if not, why').action(
     run(async () => (await import('./control.ts')).showStatus),
@@ -100,7 +100,7 @@ function controlCommands(tool: AdminTool): void {
     .action(run(async () => (await import('./control.ts')).showAudit));
 }
 
-/** What an operator reads of a running LP, and corrects in its books. */
+/** Adds the commands by which an operator reads a running LP, and corrects its books. */
 function readingCommands(tool: AdminTool): void {
   tool('inventory', 'show balances, reservations and receivables by token and chain').action(
     run(async () => (await import('./inventory.ts')).showInventory),
@@ -254,7 +254,7 @@ function bondCommands(lp: Command): void {
     .option('--wallets', 'also for deliveries to wallets, with the risk that a token refuses them');
 }
 
-/** `lp shadow report`. */
+/** Adds `lp shadow report`. */
 function shadowCommands(lp: Command): void {
   lp.command('shadow')
     .description('what an LP in shadow mode (lp --shadow) would have won')
@@ -278,7 +278,7 @@ function shadowCommands(lp: Command): void {
     );
 }
 
-/** `lp signal set|list|clear`. */
+/** Adds `lp signal set|list|clear`. */
 function signalCommands(lp: Command): void {
   const group = lp
     .command('signal')

@@ -161,7 +161,7 @@ export async function revokeOperator(address: string | undefined, options: Owner
   );
 }
 
-/** With the operator given, or that of the configuration. */
+/** Runs on each chain with the operator given, or with that of the configuration. */
 async function onEachChain(
   address: string | undefined,
   options: OwnerOptions,
@@ -191,7 +191,7 @@ async function requireTokens(limits: readonly { symbol: string }[], options: Own
     );
 }
 
-/** `USDC=250000/1h`: a token's symbol, whole tokens, and the window. */
+/** Reads `USDC=250000/1h`: a token's symbol, whole tokens, and the window. */
 function readLimit(text: string): { symbol: string; amount: string; windowSeconds: number } {
   const [, symbol = '', amount = '', window = ''] = /^([^=/]+)=([0-9]+(?:\.[0-9]+)?)\/(.+)$/.exec(text) ?? [];
   const windowSeconds = secondsOf(window);
@@ -203,13 +203,13 @@ function readLimit(text: string): { symbol: string; amount: string; windowSecond
 }
 
 export interface Who {
-  /** Whose key may sign; `offered`: the one who was offered an `LpAccount`. */
+  /** The account whose key may sign; `offered`: the one that was offered an `LpAccount`. */
   mayBe?: 'owner' | 'offered' | 'anyone';
-  /** Who would send, when no key is opened. Default: the owner. */
+  /** The address that would send when no key is opened. Default: the owner. */
   payer?: Address | undefined;
 }
 
-/** On the chain of the options, or on one after the other. The owner's keystore is opened once. */
+/** Runs on the chain of the options, or on one after the other. The owner's keystore is opened once. */
 export async function onChains(
   options: OwnerOptions,
   work: (context: OwnerContext) => Promise<void>,
@@ -270,7 +270,10 @@ export async function onChain(
   });
 }
 
-/** When an `LpAccount` is closed, everybody may bring its money to its treasury. */
+/**
+ * Requires the owner's key, unless an `LpAccount` is closed: then everybody may bring its money to its
+ * treasury.
+ */
 function requireOwner(
   key: Address,
   {
@@ -297,7 +300,7 @@ function requireOwner(
   );
 }
 
-/** Whether the step has taken effect, so was neither only simulated nor only scheduled. */
+/** Returns true when the step has taken effect, so was neither only simulated nor only scheduled. */
 const isMade = ({ txHash, scheduledFor }: OwnerStep): boolean => txHash !== null && scheduledFor === null;
 
 export async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {

@@ -126,7 +126,7 @@ const SIGNAL_TERMS = [
   ['signalShift', 'signal: fair value'],
 ] as const;
 
-/** What the taker gives and what it takes. */
+/** Returns the token that the taker gives and the one that it takes. */
 function tokensOf({ market, lp, baseDecimals, quoteDecimals }: PriceInputs) {
   const [base = 'base', quote = 'quote'] = market?.pair.split('-') ?? [];
   const [ofBase, ofQuote] = [

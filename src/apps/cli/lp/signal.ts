@@ -90,7 +90,7 @@ export async function clearSignal(
 
 const signed = (bps: number): string => (bps > 0 ? `+${bps}` : String(bps));
 
-/** Such as "skew +2 bps, width 3 bps". */
+/** Words a signal, such as "skew +2 bps, width 3 bps". */
 export const bpsText = ({
   skewBps,
   fairValueShiftBps,

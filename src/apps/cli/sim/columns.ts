@@ -10,7 +10,7 @@ import { badRequest } from '../../wiring/bad-request.ts';
 import { save } from './save.ts';
 
 export interface Column<T> {
-  /** What people read, without and with its heading; absent: only in the CSV file. */
+  /** What people read of the column; absent: the column is only in the CSV file. */
   heading?: string;
   text?: (row: T) => string;
   /** Header of the CSV file: a name that ends in its unit, unless it is a count or a name. */
@@ -122,7 +122,7 @@ export const DISTRIBUTION_COLUMNS: readonly Column<Named>[] = [
 export const distributionsOf = (variants: readonly Variant[], minutes: number): Named[] =>
   variants.map(({ name, runs }) => ({ name, ...distributionOf(runs, minutes) }));
 
-/** One line per variant and seed: what a distribution is made of. */
+/** Lists one line per variant and seed: what a distribution is made of. */
 export const runsTable = (variants: readonly Variant[]): CsvTable => ({
   file: 'runs.csv',
   header: ['lp', 'seed', 'pnl_usd', 'max_drawdown_usd'],
@@ -152,7 +152,7 @@ export function fixed<T>(
   return { heading, csv, value, text: (row) => number(value(row), digits) };
 }
 
-/** The bounds of a 95 % interval; the unit is that of the difference beside them. */
+/** Makes the columns of a 95 % interval's bounds; the unit is that of the difference beside them. */
 export const intervalColumns = <T>(
   interval: (row: T) => readonly [low: number, high: number] | null,
 ): Column<T>[] => [

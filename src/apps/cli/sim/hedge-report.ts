@@ -28,7 +28,10 @@ const COLUMNS: readonly Column<Side>[] = [
   money('open position rms', 'open_position_rms_usd', ({ openRmsUsd }) => openRmsUsd),
 ];
 
-/** undefined: the run has no hedge. Tables show the first seed, the note the difference over all seeds. */
+/**
+ * Reports a hedge; undefined: the run has none. Tables show the first seed, the note the difference over all
+ * seeds.
+ */
 export function hedgeReport({ hedge, series, makers }: MarketResult, variants: readonly Variant[]) {
   if (hedge === undefined) return undefined;
   const [alone, hedged] = [variants[0] as Variant, variants.find(({ name }) => name === HEDGED) as Variant];

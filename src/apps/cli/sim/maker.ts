@@ -182,7 +182,7 @@ function placeOf(
 
 type ConfiguredPair = LpAppConfig['lp']['pairs'][number];
 
-/** What the configuration says of transfers between chains. Throws `RequestError`. */
+/** Reads what the configuration says of transfers between chains. Throws `RequestError`. */
 export async function rebalancingOf(
   file: string,
 ): Promise<Pick<SimTransfers, 'rule'> & Pick<TransferPolicy, 'mostUsd' | 'mostUsdPerDay'>> {

@@ -1,4 +1,4 @@
-/** What a sweep can be sorted by. */
+/** Lists the measures by which a sweep can be sorted. */
 
 import type { Distribution } from '../../../sim/study/distribution.ts';
 

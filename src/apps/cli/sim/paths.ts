@@ -6,7 +6,9 @@ import { badRequest } from '../../wiring/bad-request.ts';
 import { pairsOf } from './maker.ts';
 import { overlapOf, readPrices } from './prices.ts';
 
-/** What may be given once for all pairs, or once for each pair in the order of `--pair`. */
+/**
+ * The values of an option that is given once for all pairs, or once for each pair in the order of `--pair`.
+ */
 type OncePerPair<T> = readonly T[];
 
 export interface PathOptions {
@@ -22,7 +24,7 @@ export interface PathOptions {
   prices?: OncePerPair<string>;
 }
 
-/** Less says nothing about a configuration. */
+/** The shortest path; a shorter one says nothing about a configuration. */
 const LEAST_SECONDS = 5;
 /** A fixed start, so that the same seed gives the same bytes. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
@@ -30,10 +32,10 @@ const START = 2_500;
 const SIGMA = 0.9;
 
 export interface Paths {
-  /** In the order of the pairs. */
+  /** One path per pair, in the order of the pairs. */
   paths: PricePath[];
   startMs: number;
-  /** For people. */
+  /** Describes the source for people. */
   source: string;
 }
 
@@ -118,6 +120,6 @@ function eachOf<T>(option: string, given: OncePerPair<T>, pairs: readonly string
 export const firstMids = (paths: readonly PricePath[]): number[] =>
   paths.map(({ prices }) => prices[0] as number);
 
-/** For about 120 samples a run. */
+/** Spaces the samples so that a run has about 120. */
 export const sampleSecondsOf = (paths: readonly PricePath[]): number =>
   Math.max(1, Math.ceil((paths[0]?.prices.length ?? 0) / 120));

@@ -11,12 +11,12 @@ const LONGEST_GAP_SECONDS = 86_400;
 export interface RecordedPrices {
   symbol: string;
   startMs: number;
-  /** One per second, the last one received; gaps repeat it. */
+  /** One price per second, the last one received; gaps repeat it. */
   prices: number[];
 }
 
 /**
- * Every symbol of a recording, in the order of appearance. Throws `RequestError` when the times of the
+ * Reads every symbol of a recording, in the order of appearance. Throws `RequestError` when the times of the
  * recording cannot be trusted.
  */
 async function readSymbols(path: string): Promise<RecordedPrices[]> {
@@ -68,8 +68,8 @@ function refuseWrongTimes(path: string, beforeMs: number, atMs: number): void {
 }
 
 /**
- * One symbol of a recording: `FILE` for its first, `FILE#SYMBOL` for another. Throws `RequestError` when the
- * symbol is missing or its prices are shorter than `leastSeconds`.
+ * Reads one symbol of a recording: `FILE` for its first, `FILE#SYMBOL` for another. Throws `RequestError`
+ * when the symbol is missing or its prices are shorter than `leastSeconds`.
  */
 export async function readPrices(source: string, leastSeconds: number): Promise<RecordedPrices> {
   const [, path = source, symbol] = /^(.+)#([^#/]+)$/.exec(source) ?? [];

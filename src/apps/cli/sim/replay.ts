@@ -227,7 +227,7 @@ export const sumsOf = (figures: readonly Figure[]): string[][] =>
 
 const LEG_COLUMNS = ['declined', 'amount_base_units', 'spread_bps', 'valid_seconds', 'outcome', 'edge_usd'];
 
-/** Every request, changed or not; `first` and `second` are the two configurations. */
+/** Lists every request, changed or not; `first` and `second` are the two configurations. */
 const quotesTable = ({ quotes }: ReplayResult): CsvTable => ({
   file: 'quotes.csv',
   header: [

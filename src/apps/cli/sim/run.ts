@@ -191,7 +191,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   console.log(JSON.stringify({ ok: true, rows }));
 }
 
-/** The market of one seed: drawn prices, takers and noise depend on it, recorded prices do not. */
+/** Sets up the market of one seed: drawn prices, takers and noise depend on it, recorded prices do not. */
 async function setupOf(
   options: MarketRunOptions,
   seed: number,
@@ -271,7 +271,7 @@ const distributionRows = ({
     'share of losing runs': losing,
   });
 
-/** What the charts draw. */
+/** Makes the tables that the charts draw. */
 export function seriesTables({ series, makers }: Pick<MarketResult, 'series' | 'makers'>): CsvTable[] {
   const pairs = makers[0]?.pairs ?? [];
   return [

@@ -36,7 +36,7 @@ interface SweepOptions extends MarketOptions {
 type Params = Partial<PricingParams>;
 type Point = ReturnType<typeof distributionsOf>[number] & { params: Params; difference: PairedDifference };
 
-/** More is a mistake in most cases: a point takes a second or more. */
+/** The most points of a sweep. More is a mistake in most cases: a point takes a second or more. */
 const MOST_POINTS = 500;
 const AS_CONFIGURED = 'as configured';
 

@@ -29,7 +29,7 @@ export interface CircleOptions {
   port: number;
   chains: readonly CircleChain[];
   attesters: readonly Hex[];
-  /** So many of them sign. */
+  /** How many attesters sign. */
   threshold: number;
   /** Basis points. */
   feeBps: { fast: number; standard: number };
@@ -37,7 +37,7 @@ export interface CircleOptions {
   expiryBlocks: number;
 }
 
-/** What a request meets, until it is set again. */
+/** Sets what a request meets, until it is set again. */
 export interface CircleFaults {
   /** Every answer has this status. 429 goes with `retryAfter`. */
   status?: 404 | 429 | 500 | 503;
@@ -48,11 +48,11 @@ export interface CircleFaults {
   delayMs?: number;
   /** The answer is not JSON. */
   garbage?: boolean;
-  /** Nothing is attested. */
+  /** True: nothing is attested. */
   pending?: boolean;
   /** Changes what is signed. */
   change?: (message: BurnMessage) => BurnMessage;
-  /** Somebody else signs. */
+  /** True: a key that is no attester's signs. */
   forge?: boolean;
 }
 
@@ -75,7 +75,7 @@ interface Answer {
 export async function startCircle(options: CircleOptions) {
   const { port, chains, attesters, threshold, feeBps, expiryBlocks } = options;
   const byDomain = new Map(chains.map((chain) => [chain.domain, chain]));
-  /** Signed once; a fast attestation keeps the block in which it expires. */
+  /** The messages that were signed, each once; a fast attestation keeps the block in which it expires. */
   const attested = new Map<Bytes32, BurnMessage>();
   let faults: CircleFaults = {};
   let feesBps = feeBps;

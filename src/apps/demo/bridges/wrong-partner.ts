@@ -16,7 +16,7 @@ export interface WrongPartner {
 export interface WrongPartnerOptions {
   port: number;
   terms: PartnerTerms;
-  /** In PEM. The venue knows its public key as the partner's. */
+  /** The partner's private key in PEM. The venue knows its public key. */
   privateKey: string;
 }
 
@@ -27,7 +27,7 @@ export async function startWrongPartner({
 }: WrongPartnerOptions): Promise<WrongPartner> {
   const key = partnerSigningKey(privateKey);
   let quotes = 0;
-  /** It reads a whole token where the protocol counts its smallest units. */
+  /** Quotes wrongly: a whole token where the protocol counts its smallest units. */
   function quoted({ amount, validTo }: PartnerQuoteRequest): PartnerQuoted {
     quotes += 1;
     const whole = BigInt(amount) / 1_000_000n;

@@ -74,7 +74,7 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
   let stopped = false;
   let savedBlock = '';
   let saving: Promise<unknown> = Promise.resolve();
-  /** One save at a time: they share a draft file. */
+  /** Saves the state; saves run one at a time, because they share a draft file. */
   function save(): Promise<number> {
     const next = saving.then(write, write);
     saving = next.catch(() => {});

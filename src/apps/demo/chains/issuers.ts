@@ -22,7 +22,7 @@ interface SetUpIssuers {
 
 const WAD_PER_BPS = 10n ** 14n;
 
-/** undefined: the chain has none. */
+/** Sets up the issuers; undefined: the chain has none. */
 export async function setUpIssuers(
   on: DevAccess & { escrow: Address },
   issuers: DemoConfig['chains'][number]['issuers'],

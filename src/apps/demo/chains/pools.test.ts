@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => devnet.stop());
 
-/** USD for one WETH in a USDC pool. */
+/** Reads the USD for one WETH in a USDC pool. */
 async function priceIn(index: number): Promise<number> {
   const concentrated = dex.listed[index]?.fee !== null;
   const address = dex.pools[index] as Address;

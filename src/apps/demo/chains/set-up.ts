@@ -177,7 +177,7 @@ export async function setUpChain(
   };
 }
 
-/** The pools of a chain, with the addresses of their tokens and amounts in base units. */
+/** Returns the pools of a chain, with the addresses of their tokens and amounts in base units. */
 function poolsOf(chain: DemoChain, tokens: readonly ChainToken[]) {
   return chain.pools.map(({ tokens: symbols, fee, amounts }) => {
     const [first, second] = symbols.map((symbol) => tokens.find((token) => token.symbol === symbol));

@@ -1,4 +1,4 @@
-/** One check of `demo --once`. */
+/** Defines a check of `demo --once`, and how it reports. */
 
 import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { DemoWorld } from '../world.ts';

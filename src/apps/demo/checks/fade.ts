@@ -59,7 +59,7 @@ export const fadeCheck: DemoCheck = {
   },
 };
 
-/** How many checks held. */
+/** Counts the checks that held. */
 async function verified({ chain }: DemoChainView, txHash: Hex): Promise<number> {
   const witness = await openWitness(chain.id, chain.rpcUrl, chain.escrow);
   try {

@@ -1,4 +1,4 @@
-/** Of several tenors a shorter one has the better price; each can be executed. */
+/** Checks that of several tenors a shorter one has the better price, and that each can be executed. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type DemoCheck, expect } from './check.ts';

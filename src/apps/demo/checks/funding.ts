@@ -1,4 +1,4 @@
-/** Every funding method on one chain. */
+/** Checks every funding method on one chain. */
 
 import { erc20Abi, encodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';

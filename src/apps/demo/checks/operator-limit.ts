@@ -34,7 +34,7 @@ export const operatorLimitCheck: DemoCheck = {
 
     const { timestamp } = await client.getBlock();
     const deadline = Number(timestamp) + FAR_SECONDS;
-    /** A fill of an order that nobody placed. */
+    /** Makes a fill of an order that nobody placed. */
     const made = (dollars: string) => {
       const output: MandateOutput = {
         oracle: addressToBytes32(chain.oracle),

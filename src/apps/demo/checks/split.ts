@@ -1,4 +1,4 @@
-/** One order filled by three LPs in one transaction. */
+/** Checks that three LPs fill one order in one transaction. */
 
 import { parseEventLogs } from 'viem';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
@@ -38,5 +38,5 @@ export const splitCheck: DemoCheck = {
   },
 };
 
-/** More than any two LPs quote together (60,000 + 50,000), less than all three. */
+/** The amount to sell: more than any two LPs quote together (60,000 + 50,000), less than all three. */
 const SPLIT_USDC = '125000';

@@ -7,7 +7,7 @@ import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, freshTrade } from './trade.ts';
 
 const ARRIVAL_MS = 30_000;
-/** As a share of the price: fees, the tenor, and market movement in between. */
+/** The tolerance as a share of the price: fees, the tenor, and market movement in between. */
 const NEAR = 0.02;
 
 interface Listener {

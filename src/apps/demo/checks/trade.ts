@@ -19,7 +19,7 @@ export const SETTLE_TIMEOUT_MS = 60_000;
 export const inTokens = (view: DemoChainView, symbol: string, amount: bigint): string =>
   `${formatUnits(amount, view.token(symbol).decimals).replace(/(\.\d{6})\d+$/, '$1')} ${symbol}`;
 
-/** Base units of the first input and of the first output. */
+/** Returns the base units of the first input; `outputOf` does so for the first output. */
 export const inputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bigint =>
   BigInt(preview.inputs[0]?.amount ?? 0);
 export const outputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bigint =>
@@ -98,6 +98,6 @@ export async function settleAndCompare(
   };
 }
 
-/** Only this taker's balances: other checks trade with the same LPs. */
+/** Reads only this taker's balances: other checks trade with the same LPs. */
 export const balancesOf = ({ taker: { address }, source, dest, sell, buy }: DemoTrade) =>
   Promise.all([source.balance(address, sell), dest.balance(address, buy)]);

@@ -134,7 +134,7 @@ export async function setAccount({
   );
 }
 
-/** null: nobody; undefined: as it is. */
+/** Reads the option's mover. null: nobody; undefined: as it is. */
 async function moverOf(text: string | undefined, config: LpAppConfig): Promise<Address | null | undefined> {
   if (text === 'none') return null;
   if (text !== 'config') return readAddress(text);
@@ -145,7 +145,10 @@ async function moverOf(text: string | undefined, config: LpAppConfig): Promise<A
   return addressOfKey(config.keys.mover, toolContext('owner', config));
 }
 
-/** What is sent to an address without the account's code is lost for as long as nobody deploys it there. */
+/**
+ * Requires the account's code on each chain: what is sent to an address without it is lost until the code is
+ * deployed.
+ */
 async function requireAccountEverywhere(options: OwnerOptions): Promise<void> {
   const { config } = await read(options);
   for (const network of config.networks) {
@@ -329,7 +332,7 @@ async function collect(
   return steps;
 }
 
-/** `USDC=1000000`: a token's symbol, and whole tokens of each day. */
+/** Reads `USDC=1000000`: a token's symbol, and whole tokens of each day. */
 function readMoverLimitOption(text: string): { symbol: string; amount: string } {
   const [, symbol = '', amount = ''] = /^([^=/]+)=([0-9]+(?:\.[0-9]+)?)$/.exec(text) ?? [];
   if (symbol === '')

@@ -1,4 +1,4 @@
-/** What the account of a new LP still lacks on its chains, and the commands that bring it about. */
+/** Finds what the account of a new LP still lacks on its chains, and the commands that bring it about. */
 
 import { formatUnits } from '../../../../domain/amount.ts';
 import type { Address, Bytes32 } from '../../../../domain/hex.ts';

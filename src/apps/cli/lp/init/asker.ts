@@ -4,7 +4,7 @@ import type { Terminal } from '../../../terminal/ask.ts';
 import { badRequest } from '../../../wiring/bad-request.ts';
 
 export interface Asker {
-  /** Whether somebody answers at a terminal. */
+  /** True when a person answers at a terminal. */
   interactive: boolean;
   /** Asks until there is an answer. Throws `RequestError`, which names the flag, without a terminal. */
   need(question: string, flag: string): Promise<string>;

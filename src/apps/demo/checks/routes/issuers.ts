@@ -46,7 +46,7 @@ function storyOf(world: DemoWorld, tally: OrderCounts) {
   return {
     view,
     ask: (...terms: Parameters<typeof requestOf>) => client.requestQuotes(requestOf(...terms)),
-    /** What arrived, in base units. */
+    /** Trades and returns what arrived, in base units. */
     async trade(...terms: Parameters<typeof requestOf>): Promise<bigint> {
       const [venue, sell, buy] = terms;
       const held = () => view.balance(taker, buy);

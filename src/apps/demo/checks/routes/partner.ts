@@ -1,4 +1,4 @@
-/** A route partner over HTTP: one trade, and each of its failures, after which it trades again. */
+/** Checks a route partner over HTTP: one trade, and each of its failures, after which it trades again. */
 
 import type { WrongPartner } from '../../bridges/wrong-partner.ts';
 import { trustlessTaker, viewChain, type DemoWorld } from '../../world.ts';
@@ -87,7 +87,7 @@ function storyOf(world: DemoWorld) {
       expectEqual(before[0] - after[0], BigInt(request.input.amount), `${sell} paid by the taker`);
       return `500 ${sell} on base -> ${inTokens(arc, buy, shown)} on arc by ${id}`;
     },
-    /** Why there is no quote. */
+    /** Returns why there is no quote. */
     async refusal(): Promise<string> {
       let why = '';
       await eventually('the partner is not offered', NOTICED_MS, async () => {
