@@ -47,7 +47,7 @@ export function operatorRoutes({
       return { status: 200, body: status() };
     },
   });
-  /** The whole LP, or with `pair` or `chain` only that. */
+  /** Acts on the whole LP, or with `pair` or `chain` only on that. */
   const scoped = (
     path: string,
     what: string,

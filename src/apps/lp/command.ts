@@ -1,4 +1,4 @@
-/** What a command to the admin API says: who gives it, why, and for which pair or chain. */
+/** Reads a command to the admin API: who gives it, why, and for which pair or chain. */
 
 import * as z from 'zod';
 import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
@@ -18,12 +18,12 @@ const zCommand = z.strictObject({
 export interface Command {
   by: string;
   note: string | null;
-  /** Undefined: the whole LP. */
+  /** The pair or chain; undefined: the whole LP. */
   scope: PauseScope | undefined;
 }
 
 /**
- * From the query and the JSON object in the body, if any; the body counts where both say something. A field
+ * Reads the query and the JSON object in the body, if any; the body counts where both say something. A field
  * that is not understood refuses the command: a command for one pair must not reach the whole LP.
  */
 export function readCommand(query: URLSearchParams, body: string): Command {

@@ -25,7 +25,7 @@ import {
 
 const zLpNetwork = zChain.extend({
   maxFeeGwei: z.number().positive().default(500),
-  /** Not quoted while the sequencer is down, nor in the grace period after. */
+  /** Stops quotes while the sequencer is down, and in the grace period after. */
   sequencer: z
     .strictObject({ address: zAddress, graceSeconds: z.int().min(0).default(3_600) })
     .nullable()
@@ -46,14 +46,14 @@ const zAdmin = zSection({
       host: z.string().min(1).default('127.0.0.1'),
       /** File of the token to log in with, made at the first start. null: `admin.tokenFile`. */
       tokenFile: z.string().min(1).nullable().default(null),
-      /** The same of a second token: who logs in with it sees all and changes nothing. */
+      /** The file of a second token: a user who logs in with it sees all and changes nothing. */
       viewerTokenFile: z.string().min(1).nullable().default(null),
     })
     .nullable()
     .default(null),
 });
 
-/** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
+/** Makes several processes one LP: same configuration, operator and database, one inventory in Redis. */
 const zReplicas = zSection({
   redisUrl: zSecretText.nullable().default(null),
   /** This process's name among the replicas; it must survive a restart. */
@@ -61,7 +61,7 @@ const zReplicas = zSection({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
     .default('a'),
-  /** Nothing is signed while Redis takes longer to answer. */
+  /** The longest answer of Redis; beyond it nothing is signed. */
   timeoutMs: z.int().min(5).max(10_000).default(150),
   /** Another replica takes over when the leader is silent for this long. */
   leadSeconds: z.int().min(1).max(60).default(3),
@@ -71,7 +71,7 @@ const zReplicas = zSection({
 const zTransfers = zSection({
   /** `by_hand`: what the operator begins. `automatic`: also what is advised, within these limits. */
   mode: z.enum(['off', 'by_hand', 'automatic']).default('off'),
-  /** Of one automatic transfer, and of all that began in 24 hours; more waits for the operator. */
+  /** Limits one automatic transfer, and all that began in 24 hours; more waits for the operator. */
   mostUsd: z.number().positive().default(50_000),
   mostUsdPerDay: z.number().positive().default(250_000),
   everyMs: z.int().min(200).default(10_000),
@@ -79,7 +79,7 @@ const zTransfers = zSection({
   patienceSeconds: z.int().min(1).default(3_600),
 });
 
-/** For `firmquote lp --shadow` only. */
+/** Applies to `firmquote lp --shadow` only. */
 const zShadow = zSection({
   /** Whole tokens by chain and symbol that the LP is taken to have beside what the chains show. */
   inventory: z.record(z.string(), z.record(z.string(), zUnits)).default({}),
@@ -87,7 +87,7 @@ const zShadow = zSection({
   keep: z.int().min(100).max(200_000).default(20_000),
 });
 
-/** Only this part is read, so that an LP can be stopped while its file is being edited. */
+/** Reads only this part, so that an LP can be stopped while its file is being edited. */
 export const zLpServers = z.object({ ops: zOps, admin: zAdmin, secrets: zSecretsSection });
 
 const zParts = z.strictObject({
@@ -121,7 +121,7 @@ const zParts = z.strictObject({
   networks: zChains(zLpNetwork),
   attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),
   feeds: z.record(z.string(), zFeed).default({}),
-  /** What moves inventory between the LP's accounts. */
+  /** The bridges that move inventory between the LP's accounts. */
   bridges: zBridgeTransports,
   transfers: zTransfers,
   shadow: zShadow,
@@ -172,11 +172,11 @@ export const zLpAppConfig = zParts.superRefine(
 
 export type LpAppConfig = z.infer<typeof zParts>;
 
-/** What an operator should know before trading real money; none on test chains. */
+/** Lists what an operator should know before trading real money; none on test chains. */
 export const lpWarnings = ({ networks, lp }: LpAppConfig): string[] =>
   networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp, networks);
 
-/** Every pair with the value of each pricing parameter in force, defaults included. */
+/** Shows every pair with the value of each pricing parameter in force, defaults included. */
 export const withEffectiveParams = (config: LpAppConfig) => ({
   ...config,
   lp: {

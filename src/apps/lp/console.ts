@@ -1,4 +1,4 @@
-/** The LP's pages for people: who holds the admin token acts, who holds the viewer's token looks. */
+/** Serves the LP's pages for people: the admin token allows actions, the viewer's token only reading. */
 
 import { join } from 'node:path';
 import { startConsole } from '../../adapters/http/console.ts';

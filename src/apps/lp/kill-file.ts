@@ -55,6 +55,9 @@ export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>) {
   };
 }
 
-/** Any other error counts as "the file exists": the safe assumption. */
+/**
+ * Returns true when the error says that there is no file. Any other error counts as "the file exists": the
+ * safe assumption.
+ */
 const missing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');

@@ -223,7 +223,7 @@ const parserOf =
     return { text, ...parsed };
   };
 
-/** One link to each venue, with the key that the venue gave. */
+/** Opens one link to each venue, with the key that the venue gave. */
 function dial(
   { venues }: LpAppConfig,
   { log, secrets }: { log: Log; secrets: SecretContext },
@@ -238,7 +238,7 @@ function dial(
   );
 }
 
-/** A pause by the operator outlasts a restart. */
+/** Restores a pause by the operator, which outlasts a restart. */
 function pauseAsBefore(node: LpNode, operatorLog: OperatorLog, log: Log): void {
   const paused = operatorLog.pause();
   if (paused === null) return;
@@ -246,7 +246,7 @@ function pauseAsBefore(node: LpNode, operatorLog: OperatorLog, log: Log): void {
   node.pause(paused.note || 'paused by the operator');
 }
 
-/** The kill file and SIGUSR2 stop quoting at once. */
+/** The kill file and SIGUSR2 stop quoting immediately. */
 function watchKillSwitches(node: LpNode, { lp }: LpAppConfig, life: Life): KillFile {
   const killFile = createKillFile(node);
   killFile.watch(lp.risk.killFile);

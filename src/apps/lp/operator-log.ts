@@ -36,7 +36,7 @@ export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clo
       log.warn({ who, address, note, changes }, `audit: ${what}`);
       await write(entry);
     },
-    /** With every act until now. */
+    /** Returns the newest entries, once every act until now is written. */
     async newest(limit: number) {
       await written;
       return audit.newest(limit);

@@ -15,7 +15,7 @@ import type { LpAccountState } from './account/state.ts';
 
 /** The actions of an account's owner. Each refuses with a `RequestError` that says what to do. */
 export interface Owner {
-  /** The pending withdrawal of a token; undefined when there is none. */
+  /** Reads the pending withdrawal of a token; undefined when there is none. */
   pending(token: TokenInfo): Promise<PendingWithdrawal | undefined>;
   /** Deposits what lies on an `LpAccount` first, then what the owner's wallet has. */
   deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]>;
@@ -42,13 +42,13 @@ export interface Owner {
     operator: Address,
     limits: readonly { token: TokenInfo; most: bigint; windowSeconds: number }[],
   ): Promise<OwnerStep[]>;
-  /** Revokes an operator at once. */
+  /** Revokes an operator immediately. */
   revokeOperator(operator: Address): Promise<OwnerStep[]>;
 }
 
 interface PendingWithdrawal {
   amount: bigint;
-  /** Unix seconds, by the clock of the chain. */
+  /** The time when it can be withdrawn, Unix seconds by the clock of the chain. */
   availableAt: number;
   lapsesAt: number;
 }
@@ -63,12 +63,12 @@ interface Ground {
   calls: AccountCalls;
 }
 
-/** Two approvals and a deposit or bond, with a margin. */
+/** Gas of two approvals and a deposit or bond, with a margin. */
 const PAYMENT_GAS = 400_000n;
 /** The escrow keeps a limit in 96 bits. */
 const MAX_LIMIT = 2n ** 96n - 1n;
 
-/** `lpAccount`: undefined for an account that is the owner's own address. */
+/** Makes the owner's actions. `lpAccount`: undefined for an account that is the owner's own address. */
 export function createOwner(
   port: ChainPort,
   account: Address,
@@ -153,7 +153,10 @@ async function payInto(
   return [...steps, await sender.run(what, place, data)];
 }
 
-/** Where gas is paid in the token itself, the approvals and the payment need some of the balance. */
+/**
+ * Leaves enough for gas: where it is paid in the token itself, the approvals and the payment need some of the
+ * balance.
+ */
 async function leaveGas(
   { port, chain, sender }: Ground,
   token: TokenInfo,
@@ -203,7 +206,7 @@ function refuseItself({ account, sender, lpAccount }: Ground, operator: Address)
     );
 }
 
-/** What lies on an `LpAccount` is deposited first, then what the owner's wallet has. */
+/** Deposits what lies on an `LpAccount` first, then what the owner's wallet has. */
 async function deposit(ground: Ground, token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
   const { port, chain, account, sender, lpAccount } = ground;
   if (amount <= 0n) sender.refuse('The amount to deposit must be above zero.');
@@ -362,7 +365,7 @@ async function completeWithdrawal(ground: Ground, token: TokenInfo, to: Address)
   return takeOut(ground, what, calls.withdraw(token.address, to), { token, amount, to });
 }
 
-/** Without limits: the operator may spend all that the account has here. */
+/** Allows the operator without limits: it may spend all that the account has here. */
 async function allowOperator(ground: Ground, operator: Address): Promise<OwnerStep[]> {
   const { port, chain, account, sender, calls } = ground;
   refuseItself(ground, operator);
@@ -381,7 +384,7 @@ async function allowOperator(ground: Ground, operator: Address): Promise<OwnerSt
   );
 }
 
-/** Within limits: it may spend nothing of a token that never got one. */
+/** Allows the operator within limits: it may spend nothing of a token that never got one. */
 async function limitOperator(
   ground: Ground,
   operator: Address,
@@ -421,7 +424,7 @@ async function revokeOperator(ground: Ground, operator: Address): Promise<OwnerS
   return act(ground, `revoke the operator ${operator} on ${chain.slug}`, calls.setOperator(operator, false));
 }
 
-/** Whether limits count for the operator. They do for every token or for none. */
+/** Returns true when limits count for the operator. They do for every token or for none. */
 export async function hasLimits(
   { chain, operatorLimit }: Pick<ChainPort, 'chain' | 'operatorLimit'>,
   account: Address,

@@ -23,7 +23,7 @@ export interface Reload {
   applied: boolean;
   reasons: readonly string[];
   changes: AuditEntry['changes'];
-  /** What an operator should know of the new configuration, and was not so before. */
+  /** Warnings about the new configuration that did not hold for the old one. */
   warnings: readonly string[];
 }
 
@@ -118,9 +118,9 @@ export function createReloader(
   }
 
   return {
-    /** In force, with the text of the file that said so. */
+    /** Returns the configuration in force, with the text of its file. */
     current: (): ReadConfig => current.read,
-    /** What `reload` would do now, or `replace` with this text. Changes and logs nothing. */
+    /** Tells what `reload` would do now, or `replace` with this text. Changes and logs nothing. */
     async preview(text?: string): Promise<ReloadPreview> {
       const { wanted, ...found } = await examine(text);
       if (wanted === undefined) return { ...found, pairs: [] };
@@ -160,7 +160,7 @@ export function createReloader(
     return next;
   }
 
-  /** The file first: after a crash in between, the next start reads the new configuration. */
+  /** Writes the file first: after a crash in between, the next start reads the new configuration. */
   async function write(text: string, was: string): Promise<Reload> {
     await replaceConfigFile(file, text, was);
     try {
@@ -200,7 +200,7 @@ const changedMeanwhile = (): RequestError =>
 const mayReload = ([section, ...rest]: readonly string[]): boolean =>
   section === 'feeds' || (section === 'lp' && isReloadable(rest));
 
-/** A plug-in whose text changed under the same path. */
+/** Finds a plug-in whose text changed under the same path. */
 function moduleChange({ loaded: before }: LpSources, { loaded: after }: LpSources) {
   if (before === undefined || after === undefined || before.sha256 === after.sha256) return undefined;
   const short = ({ sha256 }: LoadedPlugin) => sha256.slice(0, 12);

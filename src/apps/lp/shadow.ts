@@ -14,7 +14,7 @@ export const SHADOW_DATABASE = {
   migrations: [...LP_TABLES, ...LP_SHADOW_MIGRATIONS],
 } as const;
 
-/** What shadow mode never uses. It may be missing or wrong in the file. */
+/** Parts that shadow mode never uses. They may be missing or wrong in the file. */
 const UNUSED = {
   keys: { operator: { keystore: 'shadow mode opens no key', passwordEnv: 'NONE' } },
   replicas: {},

@@ -12,11 +12,11 @@ export interface TakerToken {
   chain: TakerChain;
   address: Address;
   symbol: string;
-  /** As the taker's own node says. */
+  /** Decimals by the taker's own node. */
   decimals: number;
 }
 
-/** `USDC@base`, `0x…@base` or CAIP-19; without a chain where the configuration has one only. */
+/** Reads `USDC@base`, `0x…@base` or CAIP-19; without a chain where the configuration has one only. */
 export async function readToken(
   text: string,
   chains: readonly TakerChain[],
@@ -62,7 +62,7 @@ function locate(text: string, chains: readonly TakerChain[]): { chain: TakerChai
   return { chain, name };
 }
 
-/** Base units. */
+/** Parses an amount to base units. */
 export function readAmount(
   text: string,
   { decimals, symbol }: TakerToken,

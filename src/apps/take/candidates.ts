@@ -25,7 +25,7 @@ export interface CandidateRow {
 /** Decimals of a native currency's base unit, on every EVM chain. */
 const WEI = 18;
 
-/** Best first by what the escrow enforces. */
+/** Checks all candidates, best first by what the escrow enforces. */
 export function checkAll(
   client: Client,
   answer: QuoteAnswer,
@@ -95,7 +95,7 @@ export function explainCandidates(
   );
 }
 
-/** One line for each leg of a candidate with several, as the venue claims them. */
+/** Prints one line for each leg of a candidate with several, as the venue claims them. */
 export function legLines({ composite }: Pick<RouterCandidate, 'composite'>): string[] {
   const legs = composite?.legs ?? [];
   if (legs.length < 2) return [];
@@ -105,10 +105,10 @@ export function legLines({ composite }: Pick<RouterCandidate, 'composite'>): str
   });
 }
 
-/** Without the signed payload, which is long. */
+/** Leaves out the signed payload, which is long. */
 const shownOf = ({ order: _order, integrityChecksum: _seal, ...shown }: Candidate) => shown;
 
-/** What an unchecked candidate claims may be no amount at all. */
+/** Prints an amount; what an unchecked candidate claims may be no amount at all. */
 const amount = (text: string | null | undefined, token: TakerToken): string =>
   isAmount(text ?? '') ? `${shortUnits(BigInt(text as string), token.decimals)} ${token.symbol}` : '-';
 

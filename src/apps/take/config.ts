@@ -10,7 +10,10 @@ import {
   zSecretText,
 } from '../config/parts.ts';
 
-/** What the client verifies against; the escrow and oracle must come from a source other than the venue. */
+/**
+ * The contracts against which the client verifies; escrow and oracle must come from a source other than the
+ * venue.
+ */
 const zTakerChain = zChain.pick({
   ...{ id: true, slug: true, deployment: true, escrow: true, oracle: true, permit2: true, quoteBond: true },
   ...{ blockTimeMs: true, tokens: true, rpcUrls: true, timeoutMs: true },

@@ -1,4 +1,4 @@
-/** How a trade ended, in words: what happened, where the money is, what to do next; and the exit code. */
+/** Describes how a trade ended: what happened, where the money is, what to do next; and the exit code. */
 
 import {
   type Claimed,
@@ -24,7 +24,7 @@ export class DeclinedError extends RequestError {
 }
 
 export interface Reached {
-  /** From the signature on. */
+  /** The order's id, known from the signature on. */
   orderId: string | undefined;
   /** The venue may have the order. */
   submitted: boolean;
@@ -35,7 +35,7 @@ export interface Reached {
 export interface EndContext {
   /** The command that continues this order. */
   resumeCommand: (orderId: string) => string;
-  /** Why no claim was tried or paid; undefined when the LPs were looked at and nothing was due. */
+  /** The reason why no claim was tried or paid; undefined when the LPs were checked and nothing was due. */
   noClaim: string | undefined;
 }
 

@@ -67,13 +67,13 @@ interface Context {
   nodes: Nodes;
   secrets: SecretContext;
   reached: Reached;
-  /** Why the bond of an LP was not claimed. */
+  /** The reason why the bond of an LP was not claimed. */
   noClaim: string | undefined;
   clientOf(namespace: 'rfq' | 'router'): Client;
   resumeCommand(orderId: string): string;
 }
 
-/** Exit codes: `EXIT_CODES`. */
+/** Runs `firmquote take`. Exit codes: `EXIT_CODES`. */
 export async function runTake(options: TakeCommand): Promise<void> {
   const report = createReport(options.json === true);
   const reached: Reached = { orderId: undefined, submitted: false, accepted: false };

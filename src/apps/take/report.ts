@@ -1,13 +1,13 @@
-/** What `firmquote take` prints: lines for people, or with --json one JSON object a line. */
+/** Prints the steps of `firmquote take`: lines for people, or with --json one JSON object a line. */
 
 export interface Report {
   /** `facts` are the JSON object's; `lines` are for people. */
   say(step: string, facts: object, ...lines: readonly string[]): void;
-  /** On standard error for people; with --json on standard output like every step. */
+  /** Prints on standard error for people; with --json on standard output like every step. */
   complain(step: string, facts: object, ...lines: readonly string[]): void;
 }
 
-/** Of a trade, as the exit code of the command. */
+/** The exit code of the command by how the trade ended. */
 export const EXIT_CODES = {
   settled: 0,
   error: 1,

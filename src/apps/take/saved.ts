@@ -19,7 +19,7 @@ export type SavedOrder = SignedTrade & { namespace: 'rfq' | 'router' };
 
 const fileOf = (folder: string, orderId: string): string => join(folder, `${orderId}.json`);
 
-/** Mode 0600: the signature lets anybody execute the order at its price. */
+/** Saves an order with mode 0600: the signature lets anybody execute it at its price. */
 export async function saveOrder(folder: string, order: SavedOrder): Promise<string> {
   const file = fileOf(folder, order.orderId);
   await writeSecretFile(file, JSON.stringify(order, encode));

@@ -1,4 +1,4 @@
-/** A viem wallet over the signer of a configured key: the key stays in the signer. */
+/** Makes a viem wallet over the signer of a configured key: the key stays in the signer. */
 
 import {
   createPublicClient,

@@ -47,7 +47,7 @@ export function openTerminal(): Terminal | undefined {
   };
 }
 
-/** `instead`: the advice to print when there is no terminal. */
+/** Asks for a secret. `instead`: the advice to print when there is no terminal. */
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
   if (terminal === undefined)

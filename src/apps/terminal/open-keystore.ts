@@ -4,7 +4,7 @@ import type { Signer } from '../../ports/signer.ts';
 import { openLocalSigner, type SecretContext } from '../wiring/keys.ts';
 import { askSecret } from './ask.ts';
 
-/** `question` and `instead`: of the prompt, and the advice when there is no terminal. */
+/** Opens a keystore. `question` is the prompt, `instead` the advice when there is no terminal. */
 export async function openKeystore(
   {
     keystore,

@@ -1,4 +1,4 @@
-/** Aligned columns for a terminal. */
+/** Aligns columns for a terminal. */
 
 import { type Amount, formatUnits } from '../../domain/amount.ts';
 
@@ -24,7 +24,7 @@ export function table(
 
 export const printLines = (lines: readonly string[]): void => lines.forEach((line) => console.log(line));
 
-/** Whole tokens for a column: cut after six decimals, which "…" shows. */
+/** Shortens whole tokens for a column: cut after six decimals, which "…" shows. */
 export const shortUnits = (amount: Amount, decimals: number): string =>
   formatUnits(amount, decimals).replace(/(\.\d{6})\d+$/, '$1…');
 

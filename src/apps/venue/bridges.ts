@@ -58,13 +58,16 @@ const zBridge = z
               z.strictObject({
                 chainId: z.int().min(1),
                 token: zAddress,
-                /** Never promised. */
+                /** The amount that is never promised. */
                 keep: zWhole.default('0'),
-                /** With less to promise, the float is low: `firmquote_bridge_float_low`. null: never. */
+                /**
+                 * The float is low when less than this can be promised: `firmquote_bridge_float_low`. null:
+                 * never.
+                 */
                 low: zWhole.nullable().default(null),
-                /** One refill that starts here: what it costs is spread over so much. */
+                /** The amount of one refill that starts here: its cost is spread over it. */
                 lot: zWhole.default('10000'),
-                /** Paid out here for one order. */
+                /** The least that is paid out here for one order. */
                 least: zWhole.default('1'),
                 most: zWhole.nullable().default(null),
               }),
@@ -73,10 +76,10 @@ const zBridge = z
         }),
       )
       .min(1),
-    /** What it costs to bring money back to where it was paid out, and how long that takes. */
+    /** Sets what it costs to bring money back to where it was paid out, and how long that takes. */
     refill: z.union([
       z.strictObject({ costBps: zBps, seconds: z.int().min(0).max(LONGEST_REFILL_SECONDS) }),
-      /** As these bridges estimate it. */
+      /** These bridges estimate it. */
       z.strictObject({
         by: zBridgeTransports.refine(
           ({ cctp, oft }) => cctp !== null || oft.length > 0,
@@ -87,9 +90,9 @@ const zBridge = z
     /** Money is moved to where the float is low, over the bridges of `refill.by`. null: people move it. */
     moves: z
       .strictObject({
-        /** The mover of the account, an `LpAccount`. Of this bridge alone. */
+        /** The mover of the account, an `LpAccount`. It serves this bridge alone. */
         mover: zKeySource,
-        /** Of each asset, in 24 hours. */
+        /** The most of each asset in 24 hours. */
         mostPerDay: zWhole,
         everyMs: z.int().min(200).default(30_000),
         /** How long a bridge may refuse what was withdrawn for it before the money goes back. */
@@ -100,7 +103,7 @@ const zBridge = z
     capitalBpsPerDay: zBps.default(1),
     marginBps: zBps.default(1),
     validSeconds: z.int().min(1).max(600).default(30),
-    /** Who demands a longer validity gets no quote. */
+    /** The longest validity: a taker that demands a longer one gets no quote. */
     maxValidSeconds: z.int().min(1).max(3_600).default(300),
     timeoutMs: z.int().min(50).default(800),
     maxInFlight: z.int().min(1).default(200),
@@ -147,9 +150,9 @@ interface BridgeGround {
   transactions: TxStore;
   bus: Bus;
   reference: Reference;
-  /** Of the venue, which no bridge may use. */
+  /** The venue's relayers, which no bridge may use. */
   relayers: readonly Address[];
-  /** Whether this process fills orders. */
+  /** True when this process fills orders. */
   works: boolean;
   life: Life;
   log: Log;
@@ -288,7 +291,7 @@ function refillOf(
   return { bridges, costs: bridgeRefill({ bridges, account, tokenForNativeUp, clock: systemClock }) };
 }
 
-/** With amounts in base units. Throws `RequestError` when a token is not of its chain. */
+/** Returns the assets with amounts in base units. Throws `RequestError` when a token is not of its chain. */
 export function floatAssets(
   { id, assets }: Pick<BridgeConfig, 'id' | 'assets'>,
   chains: ReadonlyMap<number, EvmChain>,

@@ -1,4 +1,4 @@
-/** What the fields of a venue's configuration say together. */
+/** Tests the rules between several fields of a venue's configuration. */
 
 import { expect, test } from 'vitest';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';

@@ -36,7 +36,7 @@ import { zDexes } from './dex.ts';
 import { zIssuers } from './issuers.ts';
 import { zPartners } from './partners.ts';
 
-/** What the HTTP server can compile; it would only throw at start. */
+/** Accepts what the HTTP server can compile; it would only throw at start. */
 const zProxyAddress = z.string().refine((text) => {
   try {
     proxyAddress.compile(text);
@@ -73,8 +73,8 @@ const zVenueChain = zChain.extend({
   /** The escrow's Batch contract. null: one transaction per settlement. */
   batch: zAddress.nullable().default(null),
   /**
-   * Whole native currency. A relayer account with less counts as unable to pay, and takers broadcast
-   * themselves. null: what its open transactions and one more cost at the fees of now.
+   * The least balance, whole native currency. A relayer account with less counts as unable to pay, and takers
+   * broadcast themselves. null: what its open transactions and one more cost at the fees of now.
    */
   minGas: z
     .string()
@@ -110,9 +110,9 @@ const zVenueFields = z.strictObject({
     port: z.int().min(0).max(65_535).default(8080),
     /** Addresses and networks (CIDR) of load balancers whose X-Forwarded-For is trusted. */
     trustProxy: z.array(zProxyAddress).default([]),
-    /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
+    /** /readyz fails for this long after SIGTERM, before the server stops: a load balancer must notice. */
     drainMs: z.int().min(0).max(2_000).default(0),
-    /** Of web pages that may call the API and open streams. */
+    /** The origins of web pages that may call the API and open streams. */
     origins: z.array(zOrigin).default([]),
     /** Pages for people of workspaces, at http://<host>:<port>/console/. null: none. */
     console: z
@@ -151,13 +151,16 @@ const zVenueFields = z.strictObject({
   }),
   keys: z.strictObject({
     relayer: z.union([zKeySource, z.array(zKeySource).min(1)]),
-    /** The first seals, all verify. Keep an old key until its longest quote has expired. */
+    /**
+     * The keys of quote seals: the first seals, all verify. Keep an old key until its longest quote has
+     * expired.
+     */
     seals: z
       .array(
         z.strictObject({
           id: z.string().regex(/^[a-z0-9-]{1,16}$/),
           secret: zSecretSource,
-          /** For a retired key: the longest validUntil that it can have sealed. */
+          /** The longest validUntil that a retired key can have sealed. */
           acceptUntil: z.int().min(0).nullable().default(null),
         }),
       )
@@ -202,11 +205,14 @@ const zVenueFields = z.strictObject({
       deadlineMs: z.int().min(50).default(1_500),
       cacheTtlMs: z.int().min(0).default(300_000),
       maxCached: z.int().min(1).default(100_000),
-      /** When the service does not answer: closed refuses to quote; open quotes, and the record says so. */
+      /**
+       * Decides when the service does not answer: closed refuses to quote; open quotes, and the record says
+       * so.
+       */
       onFailure: z.enum(['closed', 'open']).default('closed'),
     }),
   }),
-  /** Each workspace's threshold decides what is reported. */
+  /** Reports large orders; each workspace's threshold decides which. */
   travelRule: zSection({
     url: zSecretText.nullable().default(null),
     headers: z.record(z.string(), zSecretText).default({}),
@@ -216,7 +222,7 @@ const zVenueFields = z.strictObject({
     firstRetryMs: zCount(COURIER.firstRetryMs),
     longestRetryMs: zCount(COURIER.longestRetryMs),
   }),
-  /** Added to a database that lacks them. */
+  /** Workspaces to add to a database that lacks them. */
   workspaces: z
     .array(
       z.strictObject({
@@ -248,7 +254,7 @@ const zVenueFields = z.strictObject({
      * counts on each chain with a `quoteBond`, in the token in which a claim would be paid.
      */
     minBond: z.record(z.string().min(1), z.string().regex(/^[0-9]{1,18}(?:\.[0-9]{1,18})?$/)).default({}),
-    /** Whether solvers on the roster may look on in shadow mode: they see requests and prove no account. */
+    /** True when solvers on the roster may watch in shadow mode: they see requests and prove no account. */
     shadows: z.boolean().default(true),
   }),
   fanOut: zSection({
@@ -304,9 +310,9 @@ const zVenueFields = z.strictObject({
     places: zPerKind(ADMISSION.places, 1),
     waiting: zPerKind(ADMISSION.waiting, 0),
     maxWaitMs: zCount(ADMISSION.maxWaitMs),
-    /** At this event loop lag some quotes and exports are refused, at twice this all. */
+    /** The event loop lag at which some quotes and exports are refused; at twice this, all are. */
     shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
-    /** At this wait for a database connection, requests that need the database begin to be refused. */
+    /** The wait for a database connection at which requests that need the database begin to be refused. */
     shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
     perChain: zCount(ADMISSION.perChain),
   }),
@@ -330,7 +336,7 @@ const zVenueFields = z.strictObject({
     sweepMs: zCount(WEBHOOKS.sweepMs),
   }),
   /** Days until rows are deleted; null keeps them. */
-  /** What amounts of test keys can force; live keys never can. */
+  /** Outcomes that amounts of test keys can force; live keys never can. */
   sandbox: zSection({
     scenarios: z.boolean().default(SANDBOX.scenarios),
     /** Solvers that never fill (`lp.sandbox.neverFills`): for scenario 103, and with a bond for 104. */
@@ -343,12 +349,12 @@ const zVenueFields = z.strictObject({
     slotDays: z.int().min(7).nullable().default(90),
     /** A stream cannot resume from before that. */
     eventDays: z.int().min(7).nullable().default(null),
-    /** The log of webhook deliveries. */
+    /** Days for which the log of webhook deliveries is kept. */
     webhookDays: z.int().min(2).nullable().default(30),
   }),
 });
 
-/** What the fields say together. */
+/** Checks the rules between several fields. */
 export const zVenueConfig = zVenueFields.superRefine(({ chains, roster }, context) => {
   const bonded = new Set(
     chains

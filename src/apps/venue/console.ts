@@ -1,4 +1,4 @@
-/** What the workspace console needs before anybody gives it a key: the chains of the venue. */
+/** Serves what the workspace console needs before anybody gives it a key: the chains of the venue. */
 
 import { join } from 'node:path';
 import type { ConsolePages } from '../../adapters/http/server.ts';
@@ -16,7 +16,7 @@ export interface ConsoleChain extends Pick<
   rpcUrl: string | null;
 }
 
-/** Served at /console/setup.json. */
+/** The answer of /console/setup.json. */
 export interface ConsoleSetup {
   venueId: string;
   chains: ConsoleChain[];

@@ -12,7 +12,7 @@ export const venueOnChain = {
   /** Public, and stored in every order filled through it: never reuse an id. */
   id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
   name: z.string().min(1).max(80),
-  /** A larger move against the taker blocks the order. */
+  /** The tolerated price move; a larger one against the taker blocks the order. */
   toleranceBps: z.int().min(0).max(1_000).default(10),
   validSeconds: z.int().min(1).max(600).default(30),
   timeoutMs: z.int().min(50).default(500),
@@ -22,7 +22,8 @@ export const venueOnChain = {
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
   /**
-   * In millionths: selects a concentrated pool. null for constant-product pairs, which have one fee for all.
+   * The fee in millionths: selects a concentrated pool. null for constant-product pairs, which have one fee
+   * for all.
    */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
@@ -33,8 +34,8 @@ const zDex = z
     /** constant_product: Uniswap v2 and forks with its fee of 0.3 %. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
     /**
-     * One per chain: the factory, our filler for it, and the pools that paths may use. Do not list tokens
-     * that charge for transfers.
+     * One place per chain: the factory, our filler for it, and the pools that paths may use. Do not list
+     * tokens that charge for transfers.
      */
     places: z
       .array(

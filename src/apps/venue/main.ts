@@ -344,7 +344,7 @@ async function openWorker(
     : [];
 }
 
-/** Only one process can use the embedded server. */
+/** Refuses a role other than `all` without a database server: only one process can use the embedded one. */
 function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
   throw badConfig(
@@ -352,7 +352,7 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
   );
 }
 
-/** Why nothing is sent on any chain: no key service of a relayer signs. */
+/** Explains why nothing is sent on any chain: no key service of a relayer signs. */
 const unsigning = (signers: readonly Signer[]): string[] | undefined => {
   const issues = signers.flatMap((signer) => signer.issue?.() ?? []);
   return issues.length > 0 && issues.length === signers.length ? [...new Set(issues)] : undefined;

@@ -37,17 +37,17 @@ const zPartner = z.strictObject({
     .refine((text) => !/[?#]|\/$/.test(text), {
       error: 'must end without a slash and have no query, such as https://partner.example/firmquote',
     }),
-  /** One of them signs its answers. Two while it replaces its key. */
+  /** The partner's keys, one of which signs its answers. Two while it replaces its key. */
   publicKeys: z.array(zPublicKey).min(1).max(4),
-  /** Of a price, and of a reservation. */
+  /** The timeout of a price, and of a reservation. */
   timeoutMs: z.int().min(50).max(10_000).default(500),
   maxInFlight: z.int().min(1).default(50),
   termsSeconds: z.int().min(1).max(3_600).default(30),
-  /** Of each request about an order. */
+  /** The timeout of each request about an order. */
   orderTimeoutMs: z.int().min(50).max(60_000).default(5_000),
-  /** Until the chain shows a delivery that it has begun; the venue then asks again. */
+  /** The wait until the chain shows a delivery that the partner has begun; the venue then asks again. */
   fillSeconds: z.int().min(1).max(600).default(30),
-  /** With so little time to the fill deadline, an order that it does not deliver is given up. */
+  /** An order that is not being delivered is given up when less than this is left to its fill deadline. */
   cancelSeconds: z.int().min(0).max(600).default(10),
 });
 
@@ -64,7 +64,7 @@ interface PartnersConfig {
 
 interface PartnerClients {
   of(id: string): PartnerClient;
-  /** With which partners verify what we ask. */
+  /** The keys with which partners verify what we ask. */
   publicKeys: readonly string[];
   close(): void;
 }

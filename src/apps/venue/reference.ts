@@ -21,11 +21,11 @@ interface ReferenceTools {
   metrics: Metrics;
 }
 
-/** Between two log lines about the same thing. */
+/** The least time between two log lines about the same thing. */
 const LOGGED_AFTER_MS = 30_000;
 const OUTCOMES = ['quote', 'rejected', ...FEED_REFUSALS];
 
-/** What the feeds must deliver. */
+/** Lists the prices that the feeds must deliver. */
 export const wantedPrices = (prices: VenueConfig['prices']) =>
   Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));
 

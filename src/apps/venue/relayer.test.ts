@@ -1,4 +1,4 @@
-/** When an api process calls a relayer able to pay, on a real chain. */
+/** Tests when an api process calls a relayer able to pay, on a real chain. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { account, type Devnet, startDevnet, type TestChain } from '../../../test/support/devnet.ts';

@@ -1,4 +1,4 @@
-/** The options of the venue from its configuration, with the secrets that they name. */
+/** Makes the options of the venue from its configuration, with the secrets that they name. */
 
 import { clientOf } from '../../adapters/http/client-address.ts';
 import type { ChainSettings, VenueOptions } from '../../venue/options.ts';

@@ -37,7 +37,10 @@ export const readWebhookKeys = (
     })),
   );
 
-/** Without a key nothing is sent, but events are still passed over, so that later endpoints start clean. */
+/**
+ * Starts webhooks. Without a key nothing is sent, but events are still passed over, so that later endpoints
+ * start clean.
+ */
 export async function startWebhooks(
   config: Pick<VenueConfig, 'keys' | 'webhooks'>,
   {

@@ -8,7 +8,7 @@ import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
 import { blockPhrase, type Case } from './case.ts';
 import type { Witness } from './witness.ts';
 
-/** `bond`: the bond contract of the origin's escrow, as the caller knows it. */
+/** Checks the bond. `bond`: the bond contract of the origin's escrow, as the caller knows it. */
 export async function checkBond(c: Case, index: number, bond: Address): Promise<void> {
   const { order, domain, origin, opened, judge, unasked, note } = c;
   const name = `lp.${index}.bond`;
@@ -38,7 +38,7 @@ export async function checkBond(c: Case, index: number, bond: Address): Promise<
   );
 }
 
-/** Nothing at all where there is no bond contract. */
+/** Reads the bond; nothing at all where there is no bond contract. */
 async function bondAt(
   { views }: Witness,
   { bond, lp, token, at }: { bond: Address; lp: Address; token: Address; at: bigint | undefined },

@@ -1,4 +1,4 @@
-/** The state of one verification. */
+/** Holds the state of one verification. */
 
 import { formatTokens } from '../../domain/amount.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
@@ -67,7 +67,7 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     return undefined;
   }
 
-  /** An amount for people: in whole tokens when a node of that chain was given. */
+  /** Prints an amount for people: in whole tokens when a node of that chain was given. */
   async function inTokens(amount: bigint, chainId: number, token: Address): Promise<string> {
     const unit = await witnesses.get(chainId)?.unit(token);
     return formatTokens(amount, unit ?? { decimals: null, symbol: token });

@@ -17,7 +17,7 @@ interface VerifyInput {
   claim: TradeClaim;
   witnesses: ReadonlyMap<number, Witness>;
   knownEscrows: ReadonlyMap<number, Address>;
-  /** Bond contracts by chain; without that of the origin, bonds are not looked at. */
+  /** Bond contracts by chain; without that of the origin, bonds are not checked. */
   knownBonds?: ReadonlyMap<number, Address>;
 }
 

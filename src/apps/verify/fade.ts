@@ -16,7 +16,7 @@ import type { TransactionEvidence, Witness } from './witness.ts';
 
 type Faded = Extract<EscrowEvent, { kind: 'bond' }> & { claim: BondClaim };
 
-/** What the transaction showed to the bond contract. */
+/** Holds what the transaction showed to the bond contract. */
 interface Shown {
   order: StandardOrder;
   signature: Hex;
@@ -44,11 +44,11 @@ interface FadeCase extends FadeInput {
   checks: VerifyCheck[];
   origin: Witness;
   tx: TransactionEvidence;
-  /** One for each token that is paid: across chains an order may have several inputs. */
+  /** One entry for each token that is paid: across chains an order may have several inputs. */
   all: readonly Faded[];
   lp: Address;
   token: Address;
-  /** An amount of the token in words. */
+  /** Prints an amount of the token. */
   whole(amount: bigint): string;
 }
 
@@ -250,7 +250,7 @@ async function checkPayment(fade: FadeCase, id: string, paidIn: Faded): Promise<
   );
 }
 
-/** What a token refuses to pay out, the bond contract owes. */
+/** Reads what the bond contract owes because a token refused to pay it out. */
 async function keptFor(
   fade: FadeCase,
   user: Address,

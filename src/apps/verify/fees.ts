@@ -5,7 +5,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 
 const BPS = 10_000n;
 
-/** Base units. undefined when a context cannot be decoded. */
+/** Returns the fees, base units. undefined when a context cannot be decoded. */
 export function feesOf({
   inputs,
   outputs,

@@ -19,7 +19,7 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Exit code 0: all held; 1: something failed; 2: some checks could not be made. */
+/** Verifies an order. Exit code 0: all held; 1: something failed; 2: some checks could not be made. */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
   if (!isBytes32(order)) throw badRequest('An order id is 0x and 64 hex digits, as in the venue’s answers.');
   const orderId = order.toLowerCase() as Bytes32;

@@ -300,7 +300,7 @@ export async function checkState(c: Case): Promise<void> {
   );
 }
 
-/** From a direct call of the oracle; undefined for a call through another contract. */
+/** Decodes the attesters from a direct call of the oracle; undefined for a call through another contract. */
 function attestersIn(
   { to, input }: TransactionEvidence,
   oracle: Address,

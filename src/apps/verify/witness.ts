@@ -27,14 +27,14 @@ export interface TransactionEvidence {
 
 export interface Witness {
   readonly views: ChainViews;
-  /** undefined: no such transaction on this chain, or not yet. */
+  /** Reads a transaction; undefined: there is none on this chain, or not yet. */
   transaction(hash: Hex): Promise<TransactionEvidence | undefined>;
-  /** At the newest block when the node has pruned that state. */
+  /** Reads as of a block, or of the newest one when the node has pruned that state. */
   asOf<T>(
     at: bigint | undefined,
     ask: (at: bigint | undefined) => Promise<T>,
   ): Promise<{ value: T; newest: boolean }>;
-  /** How amounts of this token are shown: as its own contract says. */
+  /** Reads how amounts of this token are shown, from its own contract. */
   unit(token: Address): Promise<{ decimals: number | null; symbol: string }>;
   close(): void;
 }

@@ -26,7 +26,9 @@ interface BridgeTools {
 const ATTESTATION_URL = 'https://iris-api.circle.com';
 const SANDBOX_ATTESTATION_URL = 'https://iris-api-sandbox.circle.com';
 
-/** Call `close` at the end. Throws `RequestError` for a contradiction in the configuration. */
+/**
+ * Opens the bridges; call `close` at the end. Throws `RequestError` for a contradiction in the configuration.
+ */
 export function openBridges(transports: BridgeTransports, tools: BridgeTools) {
   const cctp = transports.cctp === null ? undefined : cctpParts(transports.cctp, tools);
   const bridges: Bridge[] = [];
@@ -35,7 +37,7 @@ export function openBridges(transports: BridgeTransports, tools: BridgeTools) {
   return { bridges, close: () => cctp?.close() };
 }
 
-/** The same parts for the bridge and for a check of them. */
+/** Makes the same parts for the bridge and for a check of them. */
 export function cctpParts(
   { attestationUrl, allowPrivate, fast, maxFeeBps, timeoutMs }: NonNullable<BridgeTransports['cctp']>,
   { sections, chains, clock }: BridgeTools,
@@ -72,7 +74,9 @@ export function cctpParts(
   return { attestations, options: { places, fast, maxFeeBps }, close: () => outbound.close() };
 }
 
-/** The same options for the bridge and for a check of them. Leaves out chains that are not configured. */
+/**
+ * Makes the same options for the bridge and for a check of them. Leaves out chains that are not configured.
+ */
 export function oftOptions(
   { asset, sharedDecimals, maxFeeBps, patienceSeconds, chains: configured }: BridgeTransports['oft'][number],
   { sections, chains }: Pick<BridgeTools, 'sections' | 'chains'>,

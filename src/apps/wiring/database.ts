@@ -100,7 +100,9 @@ export async function runningDatabaseUrl(
   );
 }
 
-/** The configured server, the running embedded server, or one started for this command. */
+/**
+ * Returns the URL of the configured server, of the running embedded one, or of one started for this command.
+ */
 async function borrowDatabaseUrl(
   section: DatabaseSection,
   { log, secrets }: Omit<DatabaseTools, 'life'>,

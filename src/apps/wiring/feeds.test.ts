@@ -26,7 +26,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => running?.stop());
 
-/** One line per second, in the format of `firmquote feed replay`. */
+/** Records one line per second, in the format of `firmquote feed replay`. */
 function record(name: string, messages: readonly string[]): string {
   const path = join(folder, name);
   const text = messages

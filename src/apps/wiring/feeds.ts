@@ -132,6 +132,6 @@ export function createSequencers(
 /** A reload makes feeds anew; what their servers asked for still counts. */
 const waits = createWaits(systemClock);
 
-/** 200 ms growing to 10 s, with jitter over the upper half. */
+/** Returns the pause: 200 ms growing to 10 s, with jitter over the upper half. */
 const backoff = (attempt: number): number =>
   Math.round(Math.min(10_000, 200 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2));

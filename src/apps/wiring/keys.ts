@@ -16,7 +16,7 @@ export interface SecretContext {
   mounted: boolean;
 }
 
-/** For commands that read no configuration: the same variable that overrides `secrets.mounted` in one. */
+/** Reads the variable that overrides `secrets.mounted` in a configuration, for commands that read none. */
 export const mountedByEnv = (env: NodeJS.ProcessEnv): boolean =>
   env['FIRMQUOTE__SECRETS__MOUNTED'] === 'true';
 

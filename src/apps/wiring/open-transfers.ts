@@ -29,8 +29,8 @@ export function oldestAgeSeconds([first]: readonly StoredTransfer[], nowMs: numb
 }
 
 /**
- * Whether a transfer has waited for longer than the patience. The delay of a withdrawal does not count.
- * `waits`: since when each transfer waits, by id.
+ * Returns true when a transfer has waited for longer than the patience. The delay of a withdrawal does not
+ * count. `waits`: since when each transfer waits, by id.
  */
 export function isOverdue(
   { id, move, facts }: StoredTransfer,

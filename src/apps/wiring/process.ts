@@ -15,7 +15,7 @@ const GRACE_MS = 9_000;
 const ECHO_MS = 500;
 
 export interface Life {
-  /** In reverse order of registration, within the grace period. */
+  /** Registers a step of the stop. Steps run in reverse order of registration, within the grace period. */
   onStop(name: string, close: () => unknown): void;
   stop(reason: string, exitCode?: number): void;
   readonly stopping: boolean;
@@ -112,7 +112,9 @@ export function processContext(
   return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor, mounted } };
 }
 
-/** Of a command that logs nothing. Without a configuration the environment alone is read. */
+/**
+ * Makes the context of a command that logs nothing. Without a configuration the environment alone is read.
+ */
 export const toolContext = (
   app: string,
   { secrets = { mounted: mountedByEnv(process.env) } }: Partial<ProcessSections> = {},

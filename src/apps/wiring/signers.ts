@@ -30,7 +30,10 @@ interface OpenedSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** For a process: waits while the key service is down, and closes the signer when the process stops. */
+/**
+ * Opens a process's signer: waits while the key service is down, and closes the signer when the process
+ * stops.
+ */
 export async function openSigner(
   source: KeySource,
   { life, ...tools }: SignerTools & { life: Life },
@@ -42,7 +45,7 @@ export async function openSigner(
   return signer;
 }
 
-/** Without asking the key service, where the configuration names the address. */
+/** Returns a key's address, without asking the key service where the configuration names the address. */
 export async function addressOfKey(
   source: KeySource,
   { log, secrets }: Pick<SignerTools, 'log' | 'secrets'>,
@@ -57,7 +60,7 @@ export async function addressOfKey(
   return withSigner(source, { log, secrets }, async ({ address }) => address);
 }
 
-/** For commands: one attempt to reach a key service, and no connection left at the end. */
+/** Runs a command with a signer: one attempt to reach a key service, and no connection left at the end. */
 export async function withSigner<T>(
   source: KeySource,
   tools: Pick<SignerTools, 'log' | 'secrets'>,

@@ -24,7 +24,7 @@ export interface AccountCalls {
   setOperator(operator: Address, allowed: boolean): Call;
   limitOperator(operator: Address, token: Address, most: bigint, windowSeconds: number): Call;
   requestTakeBack(bond: Address, token: Address, amount: bigint): Call;
-  /** As `withdraw`. */
+  /** An `LpAccount` takes the bond back to itself, whatever `to` is. */
   takeBack(bond: Address, token: Address, to: Address): Call;
   setBondTerms(bond: Address, terms: BondTerms): Call;
 }

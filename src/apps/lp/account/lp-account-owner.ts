@@ -10,21 +10,21 @@ import { dateOf, makeChange } from './change.ts';
 import type { OwnerStep, Sender } from './sender.ts';
 import { type LpAccountState, readLpAccount, readMoverLimit, readRoute } from './state.ts';
 
-/** A way to the same address on another chain. `via`: messenger of CCTP, or token of the OFT. */
+/** Leads to the same address on another chain. `via`: messenger of CCTP, or token of the OFT. */
 export interface Route {
   list: 'cctpRoute' | 'oftRoute';
   asset: Address;
   destination: number;
   via: Address;
   feeBps: number;
-  /** In words, such as "USDC by CCTP to arc". */
+  /** The route for people, such as "USDC by CCTP to arc". */
   name: string;
 }
 
-/** What is undefined stays as it is. */
+/** Changes to an account; what is undefined stays as it is. */
 export interface AccountWishes {
   treasury?: Address;
-  /** null: nobody moves. */
+  /** null: no address may move money. */
   mover?: Address | null;
   /** Base units of each day. */
   moverLimits: readonly { token: TokenInfo; most: bigint }[];
@@ -57,7 +57,10 @@ export interface LpAccountOwner {
   finish(): Promise<OwnerStep[]>;
   /** Cancels a scheduled change. */
   cancel(id: Bytes32): Promise<OwnerStep[]>;
-  /** `token` undefined: native currency. `amount` undefined: everything that lies on the account. */
+  /**
+   * Takes from the account. `token` undefined: native currency. `amount` undefined: everything that lies on
+   * the account.
+   */
   take(token: TokenInfo | undefined, amount: bigint | undefined): Promise<OwnerStep[]>;
   /** Offers the account to a new owner, who has to accept; null takes an offer back. */
   offer(to: Address | null): Promise<OwnerStep[]>;
@@ -161,7 +164,7 @@ async function initialise(ground: Ground): Promise<OwnerStep[]> {
   return [];
 }
 
-/** Before `initialize` is mined, nothing that follows can be simulated. */
+/** Makes changes; before `initialize` is mined, nothing that follows can be simulated. */
 const changer =
   ({ port, account, sender }: Ground, isSimulable: boolean): Change =>
   async (what, data) =>

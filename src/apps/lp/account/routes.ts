@@ -10,7 +10,7 @@ const MOST_BPS = 10_000;
 
 const wholeBps = (bps: number): number => Math.min(MOST_BPS, Math.ceil(Number(bps.toFixed(6))));
 
-/** From the chain to all others. */
+/** Lists the routes from the chain to all others. */
 export function routesFrom(
   chainId: number,
   { cctp, oft }: BridgeTransports,

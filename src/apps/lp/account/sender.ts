@@ -39,9 +39,12 @@ export function createSender(
   };
 
   const minedSteps: string[] = [];
-  /** Of the last step. Behind one address there may be a node that has not seen its block yet. */
+  /**
+   * The block and nonce of the last step. Behind one address there may be a node that has not seen that block
+   * yet.
+   */
   let last: { blockNumber: bigint; nonce: number } | undefined;
-  /** For an error: what the command has changed on the chain. */
+  /** Tells an error's reader what the command has changed on the chain. */
   const soFar = (): string =>
     minedSteps.length === 0
       ? 'Nothing was sent.'
@@ -119,13 +122,13 @@ export function createSender(
 
   return {
     from,
-    /** Whether steps are sent. */
+    /** True when steps are sent. */
     sends: signer !== undefined,
     report,
     refuse,
     soFar,
     run,
-    /** Without a transaction: whether the chain would take the step now. */
+    /** Simulates the step without a transaction: would the chain take it now? */
     try: (to: Address, data: Hex): Promise<Simulation> =>
       port.simulate({ from, to, data }, last?.blockNumber),
     /** A step that cannot be simulated before an earlier one is mined. */

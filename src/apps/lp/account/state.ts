@@ -1,4 +1,6 @@
-/** What an `LpAccount` says of itself on one chain: roles, limits of the mover, and changes that wait. */
+/**
+ * Reads what an `LpAccount` says of itself on one chain: roles, limits of the mover, and changes that wait.
+ */
 
 import { decodeEventLog, encodeEventTopics, type Hex as ViemHex } from 'viem';
 import { readContract, tryReadContract } from '../../../adapters/evm/chain/read-contract.ts';
@@ -16,7 +18,7 @@ export interface LpAccountState {
   bond: Address | null;
   mover: Address | null;
   treasury: Address | null;
-  /** Until then changes need not wait. */
+  /** Changes need not wait before this time. */
   setupEndsAt: UnixSeconds;
   closed: boolean;
 }
@@ -39,7 +41,7 @@ export interface MoverLimit {
 
 type Reader = Pick<ChainPort, 'read'>;
 
-/** undefined: there is no code at the address, or the code of another contract. */
+/** Reads the account; undefined: there is no code at the address, or the code of another contract. */
 export async function readLpAccount(
   { read }: Reader,
   account: Address,
@@ -77,7 +79,7 @@ export async function readMoverLimit(
   return { most, requested, sent };
 }
 
-/** `via`: null where the route is not listed. */
+/** Reads a route. `via`: null where it is not listed. */
 export async function readRoute(
   { read }: Reader,
   account: Address,

@@ -20,9 +20,9 @@ const zAnswers = z.strictObject({
     .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
   account: zAddress.optional(),
-  /** Instead of `account`: who will own an `LpAccount`, whose address follows from it. */
+  /** The owner of an `LpAccount`, in place of `account`: the account's address follows from it. */
   accountOwner: zAddress.optional(),
-  /** 0x and 64 hex digits: tells several accounts of one owner apart. */
+  /** Tells several accounts of one owner apart: 0x and 64 hex digits. */
   accountSalt: zBytes32.optional(),
   /** Also makes a key for the mover of the `LpAccount`, which moves inventory between chains. */
   mover: z.boolean().optional(),

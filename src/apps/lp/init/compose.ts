@@ -1,4 +1,4 @@
-/** Default parts of a first configuration. */
+/** Composes the default parts of a first configuration. */
 
 import { ETHER } from '../../../domain/chain.ts';
 import { readPreset } from '../../config/presets.ts';
@@ -38,7 +38,7 @@ export function networkOf(
 export const gasSymbolOf = ({ preset }: NetworkSection): string =>
   typeof preset === 'string' ? readPreset(preset).native.symbol : ETHER.symbol;
 
-/** Every asset against every dollar token, and the first dollar token across chains. */
+/** Pairs every asset with every dollar token, and the first dollar token across chains. */
 export function defaultPairs(
   networks: readonly NetworkSection[],
   isDollar: (symbol: string) => boolean,

@@ -114,7 +114,10 @@ export async function probeChain(
   });
 }
 
-/** Development chains borrow the ids of public ones; only the public ones have the tokens of the preset. */
+/**
+ * Returns the preset that fits. Development chains borrow the ids of public ones; only the public ones have
+ * the tokens of the preset.
+ */
 async function presetThatFits(rpc: ChainRpc, chainId: number): Promise<string | undefined> {
   const preset = presetOf(chainId);
   const token = preset?.tokens?.[0];

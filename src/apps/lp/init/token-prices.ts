@@ -1,8 +1,8 @@
 /**
- * Which price `lp init` gives a token. "USD" in a name is no peg: only the dollars of this list are 1, each
- * with the markets that watch it. Dollars and wrapped assets are known, on a chain with a preset, only at the
- * preset's addresses; other names of dollars need a source. All other tokens are priced by the markets of
- * their symbol. The operator is told to check every token whose address no preset lists.
+ * Decides which price `lp init` gives a token. "USD" in a name is no peg: only the dollars of this list are
+ * 1, each with the markets that watch it. Dollars and wrapped assets are known, on a chain with a preset,
+ * only at the preset's addresses; other names of dollars need a source. All other tokens are priced by the
+ * markets of their symbol. The operator is told to check every token whose address no preset lists.
  */
 
 import { EXCHANGE_KINDS, EXCHANGE_SOCKETS, symbolAt } from '../../../adapters/feeds/formats.ts';
@@ -15,7 +15,7 @@ interface Market {
   symbol: string;
 }
 
-/** Redeemed at one dollar by their issuers, and traded for US dollars on these exchanges. */
+/** Dollars that their issuers redeem at one dollar, with the exchanges where they trade for US dollars. */
 const DOLLARS: Readonly<Record<string, readonly Market[]>> = {
   USDC: [
     { feed: 'kraken-rest', symbol: 'USDCUSD' },
@@ -48,8 +48,8 @@ const WRAPPED: Readonly<Record<string, { of: string; watch: Market | 'contract' 
 };
 
 /**
- * What checks the three exchanges: a fourth one, and one of them by another way, because nothing is quoted
- * without a fresh reference.
+ * The markets that check the three exchanges: a fourth one, and one of them by another way, because nothing
+ * is quoted without a fresh reference.
  */
 const REFERENCES: Readonly<Record<string, readonly Market[]>> = {
   ETH: [
@@ -81,14 +81,17 @@ const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined
 const LOOKS_LIKE_A_DOLLAR = /USD|DAI|\$|dollar/i;
 
 export type TokenPrice =
-  /** `name`: of a price that `defaultPrice` makes. `notice`: what the operator must check. */
+  /** `name` is that of a price that `defaultPrice` makes; `notice` says what the operator must check. */
   | { kind: 'known'; name: string; notice: string | undefined }
   /** A source must be named. */
   | { kind: 'unknown'; why: string }
-  /** It has the symbol of another token, so it cannot be traded beside that one. */
+  /** The token has the symbol of another one, so it cannot be traded beside that one. */
   | { kind: 'impostor'; why: string };
 
-/** `preset`: of the chain; undefined for a chain that has none, where only the symbol tells. */
+/**
+ * Prices a token. `preset`: that of the chain; undefined for a chain that has none, where only the symbol
+ * tells.
+ */
 export function priceOfToken(
   { address, symbol, name }: Pick<TokenFacts, 'address' | 'symbol' | 'name'>,
   slug: string,
@@ -139,7 +142,10 @@ const sourcesOf = (asset: string): Market[] =>
     symbol: symbolAt(kind, { base: asset, quote: EXCHANGE_SOCKETS[kind].dollar }),
   }));
 
-/** For a name of `priceOfToken` or of what gas is paid in. What these lists do not have gets no reference. */
+/**
+ * Makes the price of a name of `priceOfToken` or of the gas currency. What these lists do not have gets no
+ * reference.
+ */
 export function defaultPrice(name: string): Record<string, unknown> {
   const guards = own(DOLLARS, name);
   if (guards !== undefined) return { fixed: '1', guards };

@@ -1,4 +1,4 @@
-/** A change of pricing parameters, as an edit of the text of the configuration file. */
+/** Writes a change of pricing parameters as an edit of the text of the configuration file. */
 
 import * as z from 'zod';
 import { RequestError } from '../../../domain/errors.ts';
@@ -24,7 +24,10 @@ type FilePair = Pick<LpAppConfig['lp']['pairs'][number], 'base' | 'quote'> & {
   corridorParams?: Record<string, Values>;
 };
 
-/** Of a file that the schema accepts. A pair that is listed twice has its index in its second name. */
+/**
+ * Finds the pairs of a file that the schema accepts. A pair that is listed twice has its index in its second
+ * name.
+ */
 function pairsIn(text: string): Map<string, { index: number; pair: FilePair }> {
   const { lp } = JSON.parse(text) as { lp?: { pairs?: FilePair[] } };
   const pairs = new Map<string, { index: number; pair: FilePair }>();

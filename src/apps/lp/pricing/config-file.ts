@@ -1,4 +1,4 @@
-/** Replaces the configuration file as a whole, and never a file that somebody changed meanwhile. */
+/** Replaces the configuration file as a whole, and never one that was changed in the meantime. */
 
 import { createHash } from 'node:crypto';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -52,7 +52,7 @@ export async function replaceConfigFile(file: string, text: string, was: string)
   }
 }
 
-/** After a power cut the folder must name the new file. */
+/** Syncs the folder, because after a power cut it must name the new file. */
 async function syncFolder(folder: string): Promise<void> {
   const opened = await open(folder, 'r');
   try {

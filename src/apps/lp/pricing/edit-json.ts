@@ -22,7 +22,9 @@ export function withValueAt(text: string, path: Path, value: unknown): string {
   throw new InvariantError(`The text of ${path.join('.')} was not found in the JSON.`);
 }
 
-/** On one line where the old value is, else two spaces deep from the line on which it starts. */
+/**
+ * Writes the value on one line where the old one is, else two spaces deep from the line on which that starts.
+ */
 function written(text: string, { start, end }: Range, value: unknown): string {
   const json = JSON.stringify(value, null, 2);
   if (!text.slice(start, end).includes('\n')) return json.replaceAll(/\n */g, ' ');
@@ -36,7 +38,7 @@ function put(json: unknown, path: Path, value: unknown): void {
   if (last !== undefined) (holder as Record<string | number, unknown>)[last] = value;
 }
 
-/** Where the value at `path` stands. Of a name given twice the last counts, as for `JSON.parse`. */
+/** Finds where the value at `path` stands. Of a name given twice the last counts, as for `JSON.parse`. */
 function rangeOf(text: string, wanted: Path): Range | undefined {
   let found: Range | undefined;
   let at = 0;

@@ -1,4 +1,4 @@
-/** Admin API of the pricing parameters: as they are, what a change would do, the change, and the way back. */
+/** Admin API of the pricing parameters: shows them, previews a change, makes it, and goes back. */
 
 import * as z from 'zod';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
@@ -20,7 +20,7 @@ const zChange = z
     /** `configSha256` of the parameters that the change was made from. */
     configSha256: z.string(),
     pairs: zPairChanges.optional(),
-    /** Back to this version, instead of `pairs`. */
+    /** Goes back to this version, instead of `pairs`. */
     version: z.int().min(1).optional(),
     by: zText.default('admin API'),
     note: zText.nullable().default(null),
@@ -33,7 +33,7 @@ type Change = z.infer<typeof zChange>;
 
 export interface PricingPage {
   configSha256: string;
-  /** Why no change can be made now. */
+  /** The reason why no change can be made now. */
   blocked: { code: string; message: string } | null;
   parameters: ParameterRow[];
   pairs: ReturnType<typeof pairsOf>;
@@ -140,7 +140,7 @@ function changeOf(body: string): Change {
   });
 }
 
-/** Each pair as the file sets it and as it is priced, corridors included. */
+/** Shows each pair as the file sets it and as it is priced, corridors included. */
 function pairsOf({ config, text }: ReadConfig) {
   const inFile = Object.entries(parametersIn(text));
   return config.lp.pairs.map(({ params, corridors, corridorParams }, index) => {

@@ -1,4 +1,4 @@
-/** Keeps each version of the pricing parameters that was in force, whoever changed them and how. */
+/** Keeps each version of the pricing parameters that was in force, with who changed them and how. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { RequestError } from '../../../domain/errors.ts';
@@ -8,9 +8,9 @@ import type { Log } from '../../../ports/log.ts';
 import type { PricingVersion, PricingVersions } from '../../../ports/stores/pricing-versions.ts';
 
 export interface VersionView extends Pick<PricingVersion, 'n' | 'atMs' | 'who' | 'note'> {
-  /** From the version before it. */
+  /** The changes from the version before it. */
   changes: { path: string; from: string; to: string }[];
-  /** The parameters in force. */
+  /** True for the parameters in force. */
   current: boolean;
 }
 
@@ -45,7 +45,7 @@ export function createPricingHistory({
         ),
       ));
     },
-    /** The newest first. */
+    /** Lists the versions, the newest first. */
     async list(): Promise<VersionView[]> {
       await written;
       const versions = await store.newest(MOST_SHOWN + 1);

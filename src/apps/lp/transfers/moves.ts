@@ -9,7 +9,7 @@ import type { LpAppConfig } from '../config.ts';
 
 type Place = BridgeMove['from'];
 
-/** By the names that people use. */
+/** A route by the names that people use. */
 export interface NamedRoute {
   asset: string;
   from: string;
@@ -38,14 +38,14 @@ export function createMoves(
   return {
     tokenAt,
     slugOf: (chainId: number): string => byId.get(chainId)?.slug ?? String(chainId),
-    /** USD; undefined: no price is known now. */
+    /** Values an amount in USD; undefined: no price is known now. */
     worthUsd(place: Place, amount: bigint): number | undefined {
       const token = tokenAt(place);
       const symbol = token && lp.assets[token.symbol]?.price;
       const usd = node.status().prices.find((price) => price.symbol === symbol)?.usd ?? undefined;
       return token && usd !== undefined ? Number(formatUnits(amount, token.decimals)) * usd : undefined;
     },
-    /** `amountOf`: base units of a token with so many decimals. Throws `RequestError`. */
+    /** Makes a move. `amountOf`: base units of a token with so many decimals. Throws `RequestError`. */
     moveOf({ asset, from, to }: NamedRoute, amountOf: (decimals: number) => bigint): BridgeMove {
       if (from === to)
         throw badRequest(`A transfer goes from one chain to another; both are ${from}. Name two chains.`);
@@ -65,7 +65,7 @@ export function createMoves(
   };
 }
 
-/** Base units of what a person wrote in whole tokens. Throws `RequestError`. */
+/** Parses what a person wrote in whole tokens to base units. Throws `RequestError`. */
 export function writtenAmount(text: string, { asset, from }: NamedRoute, decimals: number): bigint {
   const [, fraction = ''] = text.split('.');
   if (fraction.replace(/0+$/, '').length > decimals)

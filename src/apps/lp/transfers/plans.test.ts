@@ -1,4 +1,4 @@
-/** The plans of one look, over a real database: together they stay within the limit of the day. */
+/** Tests the plans of one turn, over a real database: together they stay within the limit of the day. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
@@ -42,7 +42,7 @@ beforeEach(async () => void (await db.query('truncate transfer, transfer_fact'))
 const advised = (from: string, to: string, changed: Partial<Advice> = {}): Advice => ({
   ...{ asset: 'USDC', from, to, amount: 40_000n * ATTO, cost: 8n * ATTO, charges: 20n * ATTO, ...changed },
 });
-/** What the bridge keeps is a part of the move, in base units. */
+/** Makes a bridge that keeps a part of the move, in base units. */
 const keeping =
   (fee: bigint) =>
   async ({ amount }: BridgeMove): Promise<TransferPlan> => ({

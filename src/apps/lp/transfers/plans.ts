@@ -1,4 +1,4 @@
-/** What is worth moving between chains now, what it costs, and whether it begins by itself. */
+/** Plans what is worth moving between chains now, what it costs, and whether it begins by itself. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { fromAttoDown, fromAttoUp, toAtto } from '../../../inventory/bucket.ts';
@@ -17,16 +17,16 @@ import type { TransferPlan } from '../../../transfers/executor.ts';
 import type { Moves, NamedRoute } from './moves.ts';
 
 const DAY_MS = 86_400_000;
-/** Of the history, for the sum of a day. */
+/** How many entries of the history are read for the sum of a day. */
 const NEWEST = 500;
-/** With it the reason of a transfer by policy begins. */
+/** The reason of a transfer by policy begins with this word. */
 export const AUTOMATIC = 'automatic';
 
 /** Amounts are whole tokens, with the decimals of the chain where they are. */
 export interface PlanView extends NamedRoute {
   amount: string;
   reason: string;
-  /** `leastReceived`: on the destination. */
+  /** `leastReceived` counts on the destination. */
   plan: { bridge: string; leastReceived: string; seconds: number } | { refused: string; detail: string };
   /** The most that the bridge keeps; null: no bridge carries it now. */
   fee: string | null;
@@ -102,7 +102,7 @@ export function createPlans({ node, store, moves, clock, plan }: PlansDeps, poli
     return { move, wanted, view };
   }
 
-  /** In the order in which they begin. */
+  /** Lists the plans in the order in which they begin. */
   return async function plans(): Promise<{ move: BridgeMove; view: PlanView }[]> {
     const [begunUsd, open] = [await begunToday(), await store.open()];
     const planned = await Promise.all(node.rebalancing().map((advice) => planOf(advice, open)));

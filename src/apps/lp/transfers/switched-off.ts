@@ -59,7 +59,10 @@ async function holdOpenTransfers({ store, node, moves, log, metrics }: Parts): P
   }
 }
 
-/** Also of a process with transfers switched off: its open transfers wait too. */
+/**
+ * Makes the gauge of overdue transfers, also for a process with transfers switched off: its open transfers
+ * wait too.
+ */
 export const overdueGauge = (metrics: Metrics) =>
   metrics.gauge(
     'firmquote_lp_transfers_overdue',

@@ -51,7 +51,10 @@ export interface ExecutedRebalancing {
   start(): Promise<void>;
 }
 
-/** With transfers off, open ones stand still. Throws `RequestError` where keys and accounts do not fit. */
+/**
+ * Opens the transfers; while they are off, open ones stand still. Throws `RequestError` where keys and
+ * accounts do not fit.
+ */
 export async function openTransfers(
   config: LpAppConfig,
   { chains, store, transactions, node, brake, audit, life, log, metrics, secrets }: Ground,

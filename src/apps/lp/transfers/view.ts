@@ -9,7 +9,7 @@ import { getRoute } from '../books.ts';
 import type { LpAppConfig } from '../config.ts';
 import type { Moves } from './moves.ts';
 
-/** In one answer. */
+/** The most transfers in one answer. */
 const MOST = 500;
 
 /** Amounts are whole tokens. */
@@ -23,9 +23,9 @@ export interface TransferView extends Pick<
   from: string;
   to: string;
   planned: string;
-  /** Where it is now. */
+  /** The amount as it counts at its present place. */
   amount: string;
-  /** The place of the money in words. */
+  /** Names the place where the money is. */
   where: string;
   waits: Wait | null;
 }
@@ -37,7 +37,7 @@ interface Wait {
 
 export interface TransferHistory {
   mode: LpAppConfig['transfers']['mode'];
-  /** Newest first. */
+  /** The transfers, newest first. */
   transfers: TransferView[];
 }
 

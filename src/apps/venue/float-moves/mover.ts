@@ -1,4 +1,4 @@
-/** Whether the mover of a float may move it: the account's contract says, on each chain. */
+/** Asks the account's contract on each chain whether the mover of a float may move it. */
 
 import { formatTokens } from '../../../domain/amount.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
@@ -14,7 +14,9 @@ interface Keeper {
   mover: Address;
 }
 
-/** In the operator's words, with what to do; undefined: nothing. Throws `UpstreamError`. */
+/**
+ * Explains to the operator why the mover may not, and what to do; undefined: it may. Throws `UpstreamError`.
+ */
 export async function whyNotMovable(
   chain: ChainPort,
   { account, mover }: Keeper,
@@ -31,7 +33,7 @@ export async function whyNotMovable(
   return undefined;
 }
 
-/** As above, for `amount` base units that leave the chain for one of `sections`. */
+/** Explains the same for `amount` base units that leave the chain for one of `sections`. */
 export async function whyNotSendable(
   chain: ChainPort,
   { account }: Pick<Keeper, 'account'>,

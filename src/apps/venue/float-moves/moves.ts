@@ -31,17 +31,17 @@ interface FloatMovesDeps {
   floats: FloatStore;
   store: TransferStore;
   bridges: readonly Bridge[];
-  /** With the mover's key, by chain id. */
+  /** Transactors with the mover's key, by chain id. */
   transactors: ReadonlyMap<number, Transactor>;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** USD; undefined: unknown. */
+  /** Values an amount in USD; undefined: unknown. */
   worthUsd(token: TokenInfo, amount: bigint): number | undefined;
 }
 
 interface FloatMovesOptions {
-  /** Of the venue. */
+  /** The id of the route venue. */
   id: string;
   account: Address;
   operator: Address;
@@ -50,7 +50,7 @@ interface FloatMovesOptions {
   /** The bridges as they are configured. */
   by: BridgeTransports;
   sections: readonly BridgeChain[];
-  /** Of each asset, in 1e-18 of a whole token. */
+  /** The most of each asset per day, in 1e-18 of a whole token. */
   mostPerDay: bigint;
   everyMs: number;
   patienceMs: number;
@@ -61,7 +61,7 @@ interface State extends FloatState, Pick<Look, 'isRequested'> {
   chain: ChainPort;
 }
 
-/** What is held somewhere, at a block, with the sums of the database. */
+/** Holds the figures of a place at a block, with the sums of the database. */
 interface Look {
   held: bigint;
   asOf: FloatBlock;
@@ -72,7 +72,7 @@ interface Look {
 }
 
 const DAY_MS = 86_400_000;
-/** For so long an account that may be moved is not read again. */
+/** An account that may be moved is not read again for this long. */
 const MOVABLE_MS = 60_000;
 const REFUSED: Record<Exclude<FloatTransferAnswer, 'added'>, string> = {
   one_is_open: 'another transfer of it is open',
@@ -87,13 +87,13 @@ export function createFloatMoves(
   const { id, account, operator, mover, assets, everyMs, patienceMs } = options;
   const places = assets.flatMap(({ on }) => on);
   const movable = new Map<number, number>();
-  /** Why a low place gets nothing, as it was told last. */
+  /** The reason last logged for a low place that gets nothing. */
   const told = new Map<string, string>();
   const answers = new Map<string, FloatTransferAnswer>();
 
   const openOnes = async () => (await all.open()).filter(({ move }) => move.account === account);
   const holds = ({ chainId }: BridgeMove['from']) => transactors.get(chainId)?.holds() === true;
-  /** Where the next step is taken. */
+  /** Returns the place where the next step is taken. */
   const nextPlaceOf = ({ move, facts }: StoredTransfer): BridgeMove['from'] => {
     const state = foldTransfer(move.amount, facts);
     const isUnderWay = state.stage === 'burned' || state.stage === 'attested';
@@ -218,7 +218,7 @@ export function createFloatMoves(
     return undefined;
   }
 
-  /** undefined: it gets what it lacks. */
+  /** Logs why a low place gets nothing; undefined: it gets what it lacks. */
   function tell({ chain, info, owned, low, chainId, token }: State, why: string | undefined): void {
     const name = `${chainId} ${token}`;
     blocked.set(why === undefined ? 0 : 1, { venue: id, chain: chain.chain.slug, token: info.symbol });
