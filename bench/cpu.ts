@@ -1,6 +1,6 @@
 /**
- * CPU of this process and of all its children, by program: the load shares its cores with what a bench
- * measures. Linux only; empty elsewhere.
+ * Measures the CPU of this process and of all its children, by program: the load shares its cores with what a
+ * bench measures. Linux only; empty elsewhere.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,8 +18,8 @@ interface Sample {
 }
 
 /**
- * What is named by its process id goes by that name; this process is the venue, other Node processes are the
- * load. What has ended meanwhile is counted where its parent waited for it.
+ * Sums CPU by program. `names` maps process ids to names; this process is the venue, other Node processes are
+ * the load. A process that has ended is counted in the parent that waited for it.
  */
 export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed {
   const all = new Map<number, Sample>();
@@ -48,7 +48,7 @@ export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed
   return used;
 }
 
-/** What each took between two samples, whole microseconds per unit of work. */
+/** Computes what each program took between two samples, whole microseconds per unit of work. */
 export function cpuPer(units: number, before: CpuUsed, after: CpuUsed): Record<string, number> {
   return Object.fromEntries(
     [...after].map(([name, micros]) => [

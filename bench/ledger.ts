@@ -1,7 +1,7 @@
 /**
- * What a promise costs in the ledger, from the hold to the last claim, as live quotes and pairs grow: it must
- * not. Beside it, in the same run, the least that any ledger does: one entry into a map and one addition of a
- * bigint.
+ * Measures what a promise costs in the ledger, from the hold to the last claim, as live quotes and pairs
+ * grow: it must not. Beside it, in the same run, the least that any ledger does: one entry into a map and one
+ * addition of a bigint.
  */
 
 import { cpus } from 'node:os';
@@ -87,7 +87,7 @@ function request(pairs: number, lapsesAt: number): HoldRequest {
   };
 }
 
-/** One quote's whole life, step by step, while `live` others wait. */
+/** Measures one quote's whole life, step by step, while `live` others wait. */
 function measure(live: number, pairs: number): Record<Op, Figure> & { lapse: number } {
   const { ledger } = fresh(pairs);
   for (let n = 0; n < live; n += 1) ledger.hold(request(pairs, NOW + 10_000 + (n % 600)), NOW);
@@ -128,7 +128,7 @@ function expectHeld(answer: object): void {
 }
 
 /**
- * As many lapse in one second as can be live: how long one step of that takes, and a hold in the middle of
+ * Lets as many lapse in one second as can be live, and measures one step of that and a hold in the middle of
  * it.
  */
 function crowd(size: number): { longestStepMs: number; longestHoldMs: number; totalMs: number } {

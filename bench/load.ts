@@ -1,6 +1,6 @@
 /**
- * What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles,
- * and tables.
+ * Shared by the load benches: an open loop that never waits for answers, a lean HTTP client, percentiles, and
+ * tables.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -120,7 +120,7 @@ export interface LoadFigures {
   maxMs: number;
   /** Answers by HTTP status; 0 counts connections that broke. */
   statuses: Record<number, number>;
-  /** Of refused requests. */
+  /** The latency of refused requests, 99th percentile. */
   refusalP99Ms: number;
 }
 
@@ -169,7 +169,7 @@ export async function openLoop({
   };
 }
 
-/** Of sorted values, to a tenth. */
+/** Returns the value at a share of the sorted values, to a tenth. */
 export function at(sorted: readonly number[], share: number): number {
   return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
 }
@@ -195,7 +195,7 @@ export const showStatuses = (statuses: Record<number, number>): string =>
     .join(' ');
 
 /**
- * With `--profile=FILE` among the arguments: writes where this process's time went while it worked, for
+ * Writes, with `--profile=FILE` among the arguments, where this process's time went while it worked, for
  * Chrome's DevTools.
  */
 export async function profiled<T>(work: () => Promise<T>): Promise<T> {
@@ -213,7 +213,7 @@ export async function profiled<T>(work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** The positive number after `--name=` on the command line. */
+/** Reads the positive number after `--name=` on the command line. */
 export function option(name: string, otherwise: number): number {
   const given = process.argv.find((word) => word.startsWith(`--${name}=`));
   const value = given === undefined ? otherwise : Number(given.slice(name.length + 3));
@@ -221,7 +221,7 @@ export function option(name: string, otherwise: number): number {
   return value;
 }
 
-/** To two decimals. */
+/** Rounds to two decimals. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -91,7 +91,7 @@ function shakeHands(socket: WebSocket, { chain }: Pick<BenchLp, 'chain'>, ready:
   socket.on('message', listen);
 }
 
-/** One LP with one pair, WETH and USDC, at fixed prices. */
+/** Configures one LP with one pair, WETH and USDC, at fixed prices. */
 export const onePairConfig = (chainId: number, account: string) => ({
   feed: { WETHUSD: '2500' },
   config: {

@@ -22,7 +22,7 @@ interface Figures {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of all LP processes together. */
+  /** The CPU of all LP processes together. */
   cpuMicrosPerQuote?: number;
 }
 
@@ -212,7 +212,7 @@ async function drive(lps: readonly LpProcess[], seconds: number): Promise<Figure
   return { ...figuresOf(latencies, elapsed), cpuMicrosPerQuote: Math.round(cpuMicros / latencies.length) };
 }
 
-/** Each side in turn, with its own nonce and one of many takers. */
+/** Makes a request: each side in turn, with its own nonce and one of many takers. */
 function rfq(): { rfqId: string; frame: string } {
   asked += 1;
   const [give, take] = asked % 2 === 0 ? [chain.usdc, chain.weth] : [chain.weth, chain.usdc];

@@ -13,17 +13,17 @@ import { account } from '../test/support/devnet.ts';
 import { startSolver } from '../test/support/solver.ts';
 import { createCaller, type LoadFigures, openLoop } from './load.ts';
 
-/** By these numbers of `account` the taker, the LP and its operator: they have to be funded. */
+/** The numbers of `account` for the taker, the LP and its operator: they have to be funded. */
 export const TAKER = 1;
 export const LP = 1_001;
 export const OPERATOR = 2_001;
 
 export interface OrderTarget {
-  /** Of each replica. */
+  /** The URL of each replica. */
   urls: readonly string[];
   key: string;
   chain: Chain;
-  /** Onboarded. */
+  /** The solver, already onboarded. */
   solver: { id: string; apiKey: string };
 }
 type Ask = { prepare: number } | { rate: number; seconds: number };

@@ -1,9 +1,9 @@
 /**
- * What one price costs, on one core and without its signature: all terms and exact amounts, for either side;
- * then the whole of a promise but signing it: book, price, independent check, hold, and the record that
- * explains it. Flat or not as pairs and live quotes grow. Beside it, in the same run: the bare integer
- * arithmetic under a price, which no pricer can go below, and the signature over it, next to which it should
- * not count.
+ * Measures what one price costs, on one core and without its signature: all terms and exact amounts, for
+ * either side; then the whole of a promise but signing it: book, price, independent check, hold, and the
+ * record that explains it. Flat or not as pairs and live quotes grow. Beside it, in the same run: the bare
+ * integer arithmetic under a price, which no pricer can go below, and the signature over it, next to which it
+ * should not count.
  */
 
 import { cpus } from 'node:os';
@@ -48,12 +48,12 @@ const SCALES = [
 ] as const;
 
 interface Figures {
-  /** Of one core that does nothing else: from the CPU time, collecting garbage included. */
+  /** The rate of one core that does nothing else: from the CPU time, garbage collection included. */
   perSecond: number;
   cpuMicros: number;
   /**
-   * Of single calls by the wall clock, which costs about 0.1 µs itself; on a busy machine the tail is the
-   * machine's.
+   * The time of single calls by the wall clock, which costs about 0.1 µs itself; on a busy machine the tail
+   * is the machine's.
    */
   p50Micros: number;
   p99Micros: number;
@@ -208,14 +208,15 @@ console.log(
     priceAndCheck: doubted,
     promises,
     /**
-     * From one pair and no live quotes to a thousand and 100,000; and where all thousand are asked by turns.
+     * The growth from one pair and no live quotes to a thousand and 100,000; and with all thousand asked by
+     * turns.
      */
     growth: round(large.p50Micros / small.p50Micros),
     growthCold: round(cold.p50Micros / small.p50Micros),
     ceiling: { what: 'integer arithmetic of one exact input', ...arithmetic },
     baseline: { what: `one secp256k1 signature (${library})`, ...signature },
     libraries,
-    /** How many times dearer the signature is than everything before it. */
+    /** The cost of the signature as a multiple of everything before it. */
     ratio: round(signature.p50Micros / large.p50Micros),
     machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
   }),

@@ -16,7 +16,7 @@ import { startQuoteMaker } from './quote-maker.ts';
 const ACCOUNTS = 3;
 
 export interface QuoteTarget {
-  /** Of each replica; takers ask them by turns, solvers link to all. */
+  /** The URL of each replica; takers ask them by turns, solvers link to all. */
   urls: readonly string[];
   chain: Chain;
   key: string;
@@ -29,9 +29,9 @@ export interface QuoteTarget {
 interface Job {
   urls: readonly string[];
   chain: Chain;
-  /** One process has these … */
+  /** The solvers of one process. */
   solvers?: { id: string; apiKey: string; account: number }[];
-  /** … and another asks with this. */
+  /** The key with which another process asks. */
   key?: string;
 }
 interface Ask {
@@ -58,7 +58,7 @@ export const targetOf = async (v: TestVenue): Promise<QuoteTarget> => ({
   active: async (ids) => ids.every((id) => v.venue.roster.entry(id)?.status === 'active'),
 });
 
-/** So many solvers that quote every request, connected and warm. */
+/** Starts solvers that quote every request, connected and warm. */
 export async function startQuoteLoad(target: QuoteTarget, lps: number): Promise<QuoteLoad> {
   const { urls, chain, key } = target;
   const solvers: NonNullable<Job['solvers']> = [];

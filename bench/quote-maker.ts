@@ -31,7 +31,7 @@ export interface QuoteMaker {
   validSeconds: number;
 }
 
-/** A link to each of the venue's replicas; resolves when all of them have said welcome. */
+/** Opens a link to each of the venue's replicas; resolves when all of them have said welcome. */
 export async function startQuoteMaker(
   urls: readonly string[],
   { id, apiKey, lp, operator, chain, corridors, output, validSeconds }: QuoteMaker,

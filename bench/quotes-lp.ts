@@ -44,17 +44,17 @@ export interface BenchLp {
   signer: 'native' | 'viem' | { awsKms: string; maxConcurrent: number; trees: boolean };
   /** USD for one of each symbol, for the constant feed. */
   feed: Record<string, string>;
-  /** One of several replicas on an inventory in this Redis. */
+  /** Set for one of several replicas on an inventory in this Redis. */
   shared?: { redisUrl: string; replica: string };
-  /** As in an LP's configuration file. */
+  /** The parts of an LP's configuration file. */
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent asks for: figures since it asked last, another quoting configuration, or the end. */
+/** The parent's command: figures since it last asked, another quoting configuration, or the end. */
 export type BenchWord = 'usage' | 'stop' | { quoting: object };
 
 export interface BenchUsage {
-  /** Of the whole process since its start: user and system time, all threads. */
+  /** The CPU of the whole process since its start: user and system time, all threads. */
   cpuMicros: number;
   liveQuotes: number;
   rssBytes: number;
@@ -162,7 +162,7 @@ async function openSigner(): Promise<Signer> {
   );
 }
 
-/** What a server without a signer of its own does: viem encodes, hashes and signs the typed data. */
+/** Signs like a server without a signer of its own: viem encodes, hashes and signs the typed data. */
 function viemSigner(): CommitmentSigner {
   const operator = privateKeyToAccount(options.operatorKey);
   return {

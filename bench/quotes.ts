@@ -39,14 +39,14 @@ interface Figures {
   p99Ms: number;
   p999Ms: number;
   cpuMicrosPerQuote: number;
-  /** At the start or the end of a round, whichever is lower; the mean of all rounds. */
+  /** Live quotes at the start or the end of a round, whichever is lower; the mean of all rounds. */
   live: number;
   loopP99Ms: number;
   rssMb: number;
   declines: number;
 }
 
-/** What one or more rounds of one row measured. */
+/** Figures that one or more rounds of one row measured. */
 interface Measured {
   latenciesMs: number[];
   seconds: number;

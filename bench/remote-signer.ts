@@ -25,7 +25,7 @@ const RATE = option('rate', 600);
 /** Signatures per second. */
 const CEILING = Math.round((PLACES * 1_000) / LATENCY_MS);
 const EACH_RATE = Math.round(CEILING * 0.75);
-/** As a venue's fan-out gives it. */
+/** The deadline that a venue's fan-out gives. */
 const DEADLINE_MS = 1_000;
 const OPERATOR = 42;
 const owner = account(41);

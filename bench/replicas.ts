@@ -136,7 +136,7 @@ async function measure(
   return found;
 }
 
-/** This process only looks on. */
+/** Leaves out this process, which only measures. */
 function withoutUs(cpu: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(cpu).filter(([name]) => name !== 'venue'));
 }

@@ -16,7 +16,7 @@ import { ETHER, type Chain } from '../src/domain/chain.ts';
 import type { VenueStore } from '../src/ports/stores/venue-store.ts';
 import { silentLog } from '../test/support/silent.ts';
 
-/** Over which they are spread. */
+/** The days over which the trades are spread. */
 export const SEEDED_DAYS = 180;
 
 const token = (n: number, symbol: string, decimals: number) => ({
@@ -49,7 +49,7 @@ export interface Seeded {
   stop(): Promise<void>;
 }
 
-/** At least so many trades of workspace w1, in database and schema `venue`. */
+/** Opens at least so many trades of workspace w1, in database and schema `venue`. */
 export async function openSeeded(folder: string, rows: number): Promise<Seeded> {
   const dataDir = resolve(folder);
   await mkdir(dataDir, { recursive: true });

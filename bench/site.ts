@@ -27,7 +27,7 @@ export interface Site {
   chain: TestChain;
   db: Database;
   relayer: `0x${string}`;
-  /** Not started yet. */
+  /** Makes a process that is not started yet. */
   process(role: Role): Promise<VenueProcess>;
   quoteTarget(urls: readonly string[]): QuoteTarget;
   orderTarget(urls: readonly string[]): Promise<OrderTarget>;

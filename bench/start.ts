@@ -62,7 +62,7 @@ const medians = Object.fromEntries(
 );
 console.log(JSON.stringify({ bench: 'start', runs: Number(values.runs), cpuMs: medians }));
 
-/** Of the shell's children that have ended, which is this command alone. */
+/** Measures the CPU of the shell's children that have ended, which is this command alone. */
 async function cpuOfCommand(file: string, words: readonly string[]): Promise<number> {
   const shell = spawn('sh', [
     '-c',

@@ -31,7 +31,7 @@ const given = (name: string) =>
 const SECONDS = Number(given('seconds') ?? 5);
 const HISTORY = Number(given('history') ?? 0);
 const DIR = resolve(given('dir') ?? 'data/bench-history');
-/** Of the copy, in the same server. */
+/** The schema of the copy, in the same server. */
 const COPY = 'bench_submit';
 
 interface Measured {

@@ -67,7 +67,7 @@ export async function seedPeople(
 
 const BATCH = 1_000;
 const PATHS = 2;
-/** Only the newest trades may be open, as in a real venue. */
+/** How many of the newest trades may be open, as in a real venue. */
 const MAX_OPEN = 200;
 
 /** Returns the number of rows added. Prices, sizes and signatures are random, so no order verifies. */
@@ -185,7 +185,7 @@ export async function seedTrades(
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Mulberry32, a small seeded generator with the same output on every machine. */
+/** Draws with Mulberry32, a small seeded generator with the same output on every machine. */
 function randomOf(seed: number) {
   let state = seed >>> 0;
   function next(): number {

@@ -1,7 +1,7 @@
 /**
- * How long a trade takes, and how many run at the same time: quote, plan, sign, submit, settled at the
- * configured depth, over the public API of a running demo with blocks of one second. The baseline is a token
- * transfer on the same chain to the same depth: no trade can settle sooner.
+ * Measures how long a trade takes, and how many run at the same time: quote, plan, sign, submit, settled at
+ * the configured depth, over the public API of a running demo with blocks of one second. The baseline is a
+ * token transfer on the same chain to the same depth: no trade can settle sooner.
  */
 
 import { fork } from 'node:child_process';
@@ -24,12 +24,12 @@ const DEPTH = 2n;
 
 interface Figures {
   tradesPerSecond: number;
-  /** From asking to settled. */
+  /** The time from asking to settled. */
   p50Ms: number;
   p99Ms: number;
-  /** Asking only. */
+  /** The time of asking only. */
   quoteP50Ms: number;
-  /** From the accepted submission to settled. */
+  /** The time from the accepted submission to settled. */
   settleP50Ms: number;
   settleP99Ms: number;
   refused: number;
@@ -96,7 +96,7 @@ async function ready(path: string): Promise<Manifest> {
   throw new Error('The demo was not ready after two minutes.');
 }
 
-/** When each order settled, from the venue's own stream. */
+/** Tells when each order settled, from the venue's own stream. */
 async function settlements({ venue }: Manifest): Promise<(orderId: string) => Promise<number>> {
   const at = new Map<string, number>();
   const waiting = new Map<string, (atMs: number) => void>();
@@ -122,8 +122,8 @@ async function settlements({ venue }: Manifest): Promise<(orderId: string) => Pr
 }
 
 /**
- * Takers one after the other, `inFlight` at once, selling USDC by EIP-3009: the path on which they need
- * neither gas nor set-up.
+ * Drives takers one after the other, `inFlight` at the same time, selling USDC by EIP-3009: the path on which
+ * they need neither gas nor set-up.
  */
 async function drive(
   manifest: Manifest,

@@ -108,7 +108,7 @@ console.log(
   }),
 );
 
-/** CPU of one signature recovery, in microseconds, in this process. */
+/** Measures the CPU of one signature recovery, in microseconds, in this process. */
 function recoveries(): number {
   const [{ sign }, recovery] = [account(1), createRecovery()];
   const signed = Array.from({ length: 1_000 }, (_, n) => keccakText(`bench ${n}`)).map((digest) => ({

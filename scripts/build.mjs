@@ -48,7 +48,7 @@ const PART_OF_UNDICI = `
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const outside = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !INSIDE.has(name));
 
-/** What hash-wasm's `createKeccak` returns, as far as src/domain/keccak.ts uses it. */
+/** Replaces what hash-wasm's `createKeccak` returns, as far as src/domain/keccak.ts uses it. */
 const KECCAK_OF_VIEM = `
   import { keccak256 } from 'viem';
   export async function createKeccak() {
@@ -86,7 +86,7 @@ if (types) {
   process.exitCode = status ?? 1;
 }
 
-/** Whether the program is newer than its sources. */
+/** Returns true when the program is newer than its sources. */
 function isFresh() {
   const built = join(DIST, 'apps/cli/main.js');
   if (!existsSync(built) || !existsSync(join(DIST, 'client/client.js'))) return false;
@@ -139,7 +139,7 @@ async function bundle(entryPoints, into) {
     else write(path, contents);
 }
 
-/** For programs of others, which bundle it with packages of their own. */
+/** Builds the client for programs of others, which bundle it with packages of their own. */
 async function client() {
   const { outputFiles } = await build({
     entryPoints: { 'client/client': join(ROOT, 'src/client/client.ts') },

@@ -1,6 +1,6 @@
 /**
  * `.ci/run`: `npm test`, all other suites and the demo's fixed list, as a user would type them. Suites that
- * compute run alone. Suites that wait for blocks and leases, one test at a time, run two at once.
+ * compute run alone. Suites that wait for blocks and leases, one test at a time, run in pairs.
  */
 
 import { install } from './install.mjs';
@@ -73,12 +73,15 @@ export async function inTwoLanes(suites, runSuite, show = (chunk) => process.std
   return results;
 }
 
-/** Builds what the suites start, before two of them do it at once: each builds only what is not fresh. */
+/**
+ * Builds what the suites start, before two of them do it at the same time: each builds only what is not
+ * fresh.
+ */
 async function build() {
   for (const script of ['scripts/build.mjs', 'scripts/pages.mjs']) await run(process.execPath, [script]);
 }
 
-/** What a suite's last lines say. It failed without them, or with a status that they do not explain. */
+/** Reads what a suite's last lines say. It failed without them, or with a status that they do not explain. */
 export function countTests(name, output, status) {
   const ending = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1);
   const passed = Number(ending?.[1] ?? 0);

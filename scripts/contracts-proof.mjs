@@ -24,7 +24,10 @@ const INPUTS = [
 ];
 const LEFT_OUT = /^contracts\/(out|cache)(\/|$)|\.md$|\.test\.ts$/;
 
-/** How many forge tests passed on this tree by its record; undefined where the record is of another tree. */
+/**
+ * Returns how many forge tests passed on this tree by its record; undefined where the record is of another
+ * tree.
+ */
 export function provedBefore(root = ROOT) {
   const file = join(root, RECORD);
   const record = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};

@@ -28,18 +28,18 @@ const sumRate = (metric, by, labels) => `sum by (${by}) (${rate(metric, labels)}
 const quantile = (q, metric, by = '') =>
   `histogram_quantile(${q}, sum by (le${by && `, ${by}`}) (${rate(`${metric}_bucket`)}))`;
 
-/** A panel: title, what it means, unit, and its queries with what a line is called. */
+/** Makes a panel: title, what it means, unit, and its queries with what a line is called. */
 const lines = (title, description, unit, ...queries) => ({ title, description, unit, queries });
 const number = (title, description, unit, expr, thresholds) => ({
   ...{ title, description, unit, stat: true, thresholds },
   queries: [[expr, '']],
 });
-/** Red from this value on. */
+/** Colours the panel red from this value on. */
 const badFrom = (value) => [
   ['green', null],
   ['red', value],
 ];
-/** Red below this value. */
+/** Colours the panel red below this value. */
 const badBelow = (value) => [
   ['red', null],
   ['green', value],
@@ -65,10 +65,10 @@ const processRow = [
   ]),
 ];
 
-/** What ops/rules.yml records for one service level indicator. */
+/** Names what ops/rules.yml records for one service level indicator. */
 const ratio = (slo, window) => `slo:error_ratio:rate${window}{slo="${slo}"}`;
 const objective = (slo) => `slo:objective:ratio{slo="${slo}"}`;
-/** A day is long enough for a number that everybody looks at, and short enough to move. */
+/** Averages over a day: long enough for a number that everybody reads, and short enough to move. */
 const budget = (slo) => `avg_over_time(${ratio(slo, '1h')}[1d]) / (1 - ${objective(slo)})`;
 
 const objectives = (slos, firmness) => [

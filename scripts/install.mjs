@@ -57,7 +57,9 @@ function alone(work) {
   }
 }
 
-/** Whether the process that wrote its id into this file runs. A file without an id is being written. */
+/**
+ * Returns true when the process that wrote its id into this file runs. A file without an id is being written.
+ */
 function isAlive(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));

@@ -9,9 +9,9 @@ import { delimiter, join, normalize } from 'node:path';
 import { ROOT } from './processes.mjs';
 
 /**
- * Each with what serves as well, its package in Debian and in Homebrew, and what a test file has in its text
- * that starts it. Files of test/support import each other by './': test/support/lp.ts starts Redis only for
- * replicas, so that whoever imports it needs none.
+ * Each program with what serves as well, its package in Debian and in Homebrew, and what a test file has in
+ * its text that starts it. Files of test/support import each other by './': test/support/lp.ts starts Redis
+ * only for replicas, so that whoever imports it needs none.
  */
 export const PROGRAMS = [
   { name: 'redis-server', debian: 'redis-server', brew: 'redis', starts: /\/support\/redis\.ts'/ },
@@ -83,12 +83,12 @@ export function missingPrograms() {
   return left;
 }
 
-/** What the test configurations read, so that test files of missing programs are left out. */
+/** Sets what the test configurations read, so that test files of missing programs are left out. */
 export const withoutTestsOf = (missing) => ({
   FIRMQUOTE_TESTS_LEFT_OUT: missing.flatMap(({ tests }) => tests).join(','),
 });
 
-/** For the end of a run: which test files did not run, and why. */
+/** Reports at the end of a run which test files did not run, and why. */
 export const notRun = (missing) =>
   missing.map(({ name, tests }) => `NOT RUN without ${name}: ${tests.join(' ')}`);
 

@@ -11,7 +11,7 @@ import { close, countTests, createTally, fails, runSteps } from './tally.mjs';
 import { vitest } from './vitest.mjs';
 
 /**
- * With arguments: vitest on the named files. Without: every check, each step even if one before it failed.
+ * Runs vitest on the named files, or without arguments every check, each step even if one before it failed.
  * Tests that take long are left to `npm run test:long`. Tests that need a missing program are left out and
  * named at the end; with CI=true a missing program is a failure.
  */
@@ -61,7 +61,7 @@ export async function test(patterns) {
   return close(tally);
 }
 
-/** All checks of the contracts, whatever was proved before. */
+/** Runs all checks of the contracts, whatever was proved before. */
 export async function contracts(env) {
   install();
   const tally = createTally();

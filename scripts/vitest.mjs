@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** More failed files than this mean broken code rather than a busy machine. */
+/** The most failed files that are run again; more mean broken code rather than a busy machine. */
 const MOST_REPEATED = 8;
 const LONGEST = 'test/longest.json';
 

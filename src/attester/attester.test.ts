@@ -1,5 +1,6 @@
 /**
- * What an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered with.
+ * Tests what an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered
+ * with.
  */
 
 import { encodeFunctionData } from 'viem';
@@ -67,7 +68,7 @@ async function startAttester(who: TestAccount = ATTESTERS[0], chains = ports()):
   return attester;
 }
 
-/** An order that chain a never saw: an attester proves fills, not orders. */
+/** Makes an order that chain a never saw: an attester proves fills, not orders. */
 function trade(terms: Partial<TradeTerms> = {}): NewOrder {
   return makeTrade({
     origin: a,
@@ -105,7 +106,7 @@ function requestFor(
   };
 }
 
-/** Until every port has seen it. */
+/** Mines blocks, and waits until every port has seen them. */
 async function mine(blocks: number): Promise<void> {
   await b.anvil.mine(blocks);
   const height = BigInt(await b.anvil.rpc<Hex>('eth_blockNumber'));

@@ -36,7 +36,7 @@ interface AttesterDeps {
 interface AttesterOptions {
   /** Older fills are ignored. */
   lookBackSeconds?: number;
-  /** Without a new block for this long the attester is not ready. */
+  /** The attester is not ready after this long without a new block. */
   staleMs?: number;
 }
 
@@ -67,7 +67,7 @@ export function createAttester(
     },
   );
 
-  /** Why fills on this chain cannot be signed now. */
+  /** Returns the reason why fills on this chain cannot be signed now. */
   function issueOf(id: number): string | undefined {
     const looked = followers.get(id)?.lookedAtMs();
     const issue = chains.get(id)?.healthIssue();
@@ -79,7 +79,7 @@ export function createAttester(
     return clock.nowMs() - looked > staleMs ? `${slug} shows no new blocks` : undefined;
   }
 
-  /** Why the fill is not signed; undefined when every check passes. */
+  /** Returns the reason not to sign the fill; undefined when every check passes. */
   async function objection(request: AttestRequest): Promise<AttestAnswer | undefined> {
     const remote = chains.get(Number(request.remoteChainId));
     const origin = chains.get(request.chainId);

@@ -11,7 +11,7 @@ import type { Log } from '../ports/log.ts';
 export type Filled = Extract<EscrowEvent, { kind: 'filled' }>;
 
 export interface FillFollower {
-  /** Newest first: after a reorganisation a fill may be in several blocks. */
+  /** Returns fills, newest first: after a reorganisation one may be in several blocks. */
   fills(payloadHash: Bytes32): readonly Filled[];
   /** Reads the fills of an order from the chain. */
   search(orderId: Bytes32): Promise<void>;

@@ -1,4 +1,4 @@
-/** An LP's bond: looked at before the taker signs, and claimed when the LP's promise fails. */
+/** An LP's bond: checked before the taker signs, and claimed when the LP's promise fails. */
 
 import { encodeFunctionData, parseAbi } from 'viem';
 import { bondNeededFor, firmBond } from '../domain/bond.ts';
@@ -10,12 +10,12 @@ import type { Terms } from './terms.ts';
 import { asked, readEscrow, type Trust } from './trust.ts';
 import { requireAccount, send, type Wallet } from './wallet.ts';
 
-/** What a claim pays now; found by a call that changes nothing. */
+/** A claim that the bond contract would pay now; found by a call that changes nothing. */
 export interface Fade {
   lp: Address;
-  /** Which output of the order the LP promised. */
+  /** The index of the output that the LP promised. */
   output: number;
-  /** What is paid, by token in base units. */
+  /** The payment by token, in base units. */
   paid: { token: Address; amount: bigint }[];
 }
 
@@ -89,7 +89,7 @@ export async function requireBond(
     }),
   );
 
-  /** What the bond contract would refuse to pay for across chains. */
+  /** Refuses an order across chains that the bond contract would not pay for. */
   async function requireCover(commitment: SignedCommitment): Promise<void> {
     const { lp } = commitment;
     const refuse = (why: string): never => {
@@ -120,8 +120,8 @@ export async function requireBond(
 }
 
 /**
- * Which LPs of a signed order can be claimed against now. On one chain: while the quote could still be
- * settled, by its fill deadline; across chains: with the refund.
+ * Finds the LPs of a signed order that can be claimed against now. On one chain: while the quote could still
+ * be settled, by its fill deadline; across chains: with the refund.
  */
 export async function findFades(trust: Trust, terms: Terms, signature: Hex): Promise<Fade[]> {
   const quoteBond = trust.quoteBond(terms.domain.chainId);
@@ -194,7 +194,7 @@ function paidBy({ order, outputToken }: Terms, answer: unknown): Fade['paid'] {
   }));
 }
 
-/** By an error of the contract or of the escrow. Anything else is trouble with the endpoint. */
+/** Returns true for an error of the contract or of the escrow. Anything else is trouble with the endpoint. */
 function refused(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { raw, data } = at as { raw?: Hex; data?: unknown };

@@ -1,4 +1,4 @@
-/** A candidate of either namespace in one shape; null where a namespace lacks a field. */
+/** Reads a candidate of either namespace into one shape; null where a namespace lacks a field. */
 
 import type { QuoteCandidate } from '../protocol/api/candidate.ts';
 import type { Composite, Leg, RouterCandidate, SealedRoute } from '../protocol/api/router.ts';
@@ -90,7 +90,10 @@ export function matchLegs(
   );
 }
 
-/** Each is in the input or output of the leg, and of the input no more than goes in. */
+/**
+ * Returns true when each fee is in the input or output of the leg, and those of the input are no more than
+ * goes in.
+ */
 const hasPossibleFees = ({ fees, input, output }: Leg): boolean =>
   (fees ?? []).every(
     ({ asset, amount }) =>

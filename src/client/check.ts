@@ -55,7 +55,9 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
           'This candidate has not passed `check` of this client. Check it first and pass on what `check` returned.',
         );
     },
-    /** For calls that sign nothing over the order: `check` or `reopen` will do. */
+    /**
+     * Requires a known candidate, for calls that sign nothing over the order: `check` or `reopen` will do.
+     */
     requireKnown(checked: Checked): void {
       if (!reopened.has(checked)) this.requireChecked(checked);
     },

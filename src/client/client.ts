@@ -101,7 +101,9 @@ export interface ClientOptions extends TransportOptions {
  * answer).
  */
 export interface Client extends TradeCalls {
-  /** Everything after `check`. Do not request the same quote again: LPs hold inventory for both answers. */
+  /**
+   * Does everything after `check`. Do not request the same quote again: LPs hold inventory for both answers.
+   */
   take(checked: Checked, options: TakeOptions): Promise<Trade>;
   trade(options: TradeOptions): Promise<Trade>;
   /**

@@ -5,7 +5,7 @@ import { DistrustError } from './errors.ts';
 import type { Terms } from './terms.ts';
 import { readEscrow, type Trust } from './trust.ts';
 
-/** In the escrow's None, Deposited, Claimed, Refunded. */
+/** The state Claimed of the escrow's None, Deposited, Claimed, Refunded. */
 const CLAIMED = 2;
 const NO_RECORD = /^0x0*$/;
 /** Two endpoints are rarely at the same block. */

@@ -15,7 +15,7 @@ export const VALIDATION_CODES = [
   ...(['number_type', 'object_type', 'array_type', 'boolean_type', 'record_type', 'tuple_type'] as const),
 ] as const;
 
-/** `unknown_error`: a code of a newer venue, which is in `facts.code`. */
+/** The venue's codes. `unknown_error`: a code of a newer venue, which is in `facts.code`. */
 export type VenueErrorCode = ErrorCode | RefusalType | (typeof VALIDATION_CODES)[number] | 'unknown_error';
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(ERROR_STATUS), ...REFUSALS, ...VALIDATION_CODES]);
@@ -143,7 +143,7 @@ export class SubmissionUnknownError extends UpstreamError {
   }
 }
 
-/** `productUnavailable`: no LP can quote now. */
+/** Thrown without a quote. `productUnavailable`: no LP can quote now. */
 export class NoQuoteError extends UpstreamError {
   constructor(code: string, message: string) {
     super(message, { code, facts: {} });

@@ -183,7 +183,7 @@ export async function readNow(trust: Trust, terms: Terms): Promise<ReadAt> {
 
 const settlerOf = ({ order }: Terms): Address => `0x${(order.outputs[0]?.settler ?? '').slice(26)}`;
 
-/** Of both chains, whose escrows are verified first. */
+/** Reads the latest block of both chains, whose escrows are verified first. */
 async function latestBlocks(trust: Trust, terms: Terms) {
   const { domain, destChainId } = terms;
   await Promise.all([

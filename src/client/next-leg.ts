@@ -35,7 +35,10 @@ export function readNextLeg({ ready, nextActions }: PreflightResponse): NextLeg 
   return { kind: 'leg', candidate: candidate.data };
 }
 
-/** It spends only what the leg before delivered, with the route's output and receiver. */
+/**
+ * Builds the expectations: the next leg spends only what the one before delivered, with the route's output
+ * and receiver.
+ */
 export function expectationsOfNext(
   { expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked,
   next: Candidate,

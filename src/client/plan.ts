@@ -39,7 +39,7 @@ type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' |
 export interface Plan {
   ready: boolean;
   fundingLock: FundingLock | null;
-  /** In order. Calldata and typed data are the client's own. */
+  /** The steps in order. Calldata and typed data are the client's own. */
   steps: Step[];
 }
 
@@ -59,7 +59,7 @@ const LOCK_MARGIN_SECONDS = 3_600n;
 const TRADES_ASKED = 10;
 const GRANT_SECONDS = 32 * 24 * 3_600;
 
-/** What may follow from which lock. */
+/** The purposes that may follow from each lock. */
 const PURPOSES: Record<FundingLock | 'none', readonly Action['purpose'][]> = {
   Permit2: ['tokenApproval', 'permit2Grant', 'permit2Lock', 'orderSignature'],
   'EIP-3009': ['eip3009Authorization', 'orderSignature'],
@@ -123,7 +123,9 @@ export function readPlan(
   };
 }
 
-/** Some tokens change an allowance only from or to zero (USDT): an approval may follow one of zero. */
+/**
+ * Returns true for a reset before an approval: some tokens change an allowance only from or to zero (USDT).
+ */
 function resetsBefore(actions: readonly Action[], index: number): boolean {
   const [reset, action] = [actions[index - 1], actions[index]];
   return (

@@ -11,7 +11,7 @@ export interface TradeRequest {
   minValidUntil?: number;
   maxCandidates?: number;
   splitFill?: 'allow' | 'never';
-  /** Default: the receiver's wallet. */
+  /** Where the output is delivered. Default: the receiver's wallet. */
   settlement?: 'wallet' | 'ledger' | 'ledger_auto_withdraw';
   solvers?: { include?: string[]; exclude?: string[] };
   referenceId?: string;
@@ -30,16 +30,16 @@ export interface Limits {
   /** Base units of the input for gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
   /**
-   * How far the enforced output may lie below the shown one. Default 100. LP quotes give exactly what they
-   * show.
+   * Limits how far the enforced output may lie below the shown one. Default 100. LP quotes give exactly what
+   * they show.
    */
   maxSlippageBps?: number;
   /**
    * "required": every LP's bond must cover the whole share that a failed promise pays. Default: bonds are not
-   * looked at.
+   * checked.
    */
   bond?: 'required';
-  /** Until an unfilled order can be refunded. Default 6 hours. */
+  /** The longest time until an unfilled order can be refunded. Default 6 hours. */
   maxLockUpSeconds?: number;
 }
 

@@ -14,7 +14,7 @@ export async function signerOf(digest: Bytes32, signature: Hex): Promise<Address
   }
 }
 
-/** ERC-2098 to 65 bytes. */
+/** Expands ERC-2098 to 65 bytes. */
 function expanded(signature: Hex): Hex | undefined {
   const digits = signature.slice(2).toLowerCase();
   if (digits.length === 130)

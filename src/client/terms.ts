@@ -44,7 +44,7 @@ export interface Terms {
   /** Base units enforced by the escrow; of the first leg of a sequential route. */
   outputAmount: bigint;
   receiver: Address;
-  /** One per output; none when the escrow alone enforces the minimum. */
+  /** One commitment per output; none when the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
   through: { filler: Address; data: Hex } | null;
   sequential: boolean;
@@ -288,7 +288,10 @@ function lastBytes(word: Bytes32): Address | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined;
 }
 
-/** Each output is exclusive to one account for the order's whole life; shares sum to the whole; one fee. */
+/**
+ * Checks that each output is exclusive to one account for the order's whole life, that shares sum to the
+ * whole, and that there is one fee.
+ */
 function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): OutputContext[] {
   const contexts = order.outputs.map(({ context }) => {
     const decoded = decodeContext(context);
@@ -487,7 +490,9 @@ function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'r
   return parsed.data;
 }
 
-/** All that an RFQ candidate may carry beside its commitments. */
+/**
+ * Returns true for a reference alone, which is all that an RFQ candidate may carry beside its commitments.
+ */
 const isReferenceAlone = ({ venue, through, parent, next }: SealedRoute): boolean =>
   venue === null && through === null && parent === null && next === null;
 
@@ -502,7 +507,7 @@ function jsonOf(base64url: string): unknown {
   }
 }
 
-/** One commitment per output, by the account it is exclusive to, until the fill deadline. */
+/** Matches one commitment per output, by the account it is exclusive to, until the fill deadline. */
 function matchCommitments(
   { integrityChecksum }: ReadCandidate,
   order: StandardOrder,

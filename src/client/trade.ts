@@ -20,7 +20,7 @@ import type { Done, RunOptions, Wallet } from './wallet.ts';
 export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
 
 export interface TradeCalls {
-  /** Best first, unchecked; or `productUnavailable` with the reason. */
+  /** Requests candidates, best first, unchecked; or `productUnavailable` with the reason. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /**
@@ -30,14 +30,14 @@ export interface TradeCalls {
   reopen(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** The steps still to be sent and signed, each checked and rebuilt. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
-  /** When `rerun` is true, run preflight again. */
+  /** Sends the actions. When `rerun` is true, run preflight again. */
   runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
   sign(checked: Checked, wallet: Wallet): Promise<Hex>;
-  /** Safe to repeat with the same arguments, also in another process. */
+  /** Submits the order. Safe to repeat with the same arguments, also in another process. */
   submit(checked: Checked, submission: Submission): Promise<Order>;
-  /** walletBroadcast, after `submit`. undefined when there is nothing to send. */
+  /** Sends the settlement of walletBroadcast, after `submit`. undefined when there is nothing to send. */
   broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
-  /** Sequential routes, after `submit`: the next leg, checked. */
+  /** Requests and checks the next leg of a sequential route, after `submit`. */
   nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
   follow(orderId: string, options?: FollowOptions): Following;
   order(orderId: string): Promise<OrderStatusResponse>;
@@ -53,7 +53,7 @@ export interface TradeCalls {
 }
 
 export interface TakeOptions extends Approvals, RunOptions {
-  /** On the input's chain; for routes across chains, the wallet of each chain. */
+  /** The wallet on the input's chain; for routes across chains, the wallet of each chain. */
   wallet: Wallet | ((chainId: number) => Wallet);
   fundingLock?: FundingLock;
   signScheme?: 'EIP712' | 'EIP1271';
@@ -68,9 +68,9 @@ export interface TakeOptions extends Approvals, RunOptions {
   /** Called when a claim was not sent; the order is followed further. Default: the trade throws. */
   onClaimFailed?: (error: unknown) => void;
   onClaimed?: (claimed: Claimed[]) => void;
-  /** Also waits for the refund of an order that failed with its input in escrow. */
+  /** True: also waits for the refund of an order that failed with its input in escrow. */
   untilRefunded?: boolean;
-  /** Awaited before the submission: what `resume` needs when this process ends early. */
+  /** Called and awaited before the submission, with what `resume` needs when this process ends early. */
   onSigned?: (signed: SignedTrade) => Promise<void> | void;
   onOrder?: (order: Order) => void;
   onEvent?: (event: OrderEvent) => void;
@@ -95,16 +95,19 @@ export interface TradeOptions extends TakeOptions, Limits {
 export interface Trade {
   checked: Checked;
   order: Pick<Order, 'id' | 'quoteId'>;
-  /** Confirmed on the chain when settled. */
+  /** The order's status, confirmed on the chain when settled. */
   status: OrderStatusResponse;
-  /** From LPs that did not keep their promise; with `claimFades`. */
+  /** Claims from LPs that did not keep their promise; with `claimFades`. */
   claimed: Claimed[];
   next: Trade | null;
-  /** Why a route stopped; the taker holds this leg's output. Continue with `client.nextLeg(checked)`. */
+  /**
+   * The reason why a route stopped; the taker holds this leg's output. Continue with
+   * `client.nextLeg(checked)`.
+   */
   stopped: string | null;
 }
 
-/** Each plan may ask for one more step of set-up: a grant, then a deposit. */
+/** How many plans are made: each may ask for one more step of set-up, such as a grant, then a deposit. */
 const MOST_PLANS = 4;
 const NEXT_LEG_TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 500;
@@ -237,7 +240,10 @@ async function untilRefunded(
   return status;
 }
 
-/** Looks until the order is final, and once more then: a refund across chains makes a claim possible. */
+/**
+ * Checks for claims until the order is final, and once more then: a refund across chains makes a claim
+ * possible.
+ */
 async function claimWhileOpen(
   client: TradeCalls,
   { checked, signature }: { checked: Checked; signature: Hex },

@@ -1,4 +1,4 @@
-/** Several replicas: what one of them does not answer is asked of each other one. */
+/** Tests several replicas: what one of them does not answer is asked of each other one. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * One HTTP call to a venue: JSON in, a checked shape or a typed error out. With several replicas, a call that
- * one of them does not answer is repeated at the next.
+ * Makes one HTTP call to a venue: JSON in, a checked shape or a typed error out. With several replicas, a
+ * call that one of them does not answer is repeated at the next.
  */
 
 import type * as z from 'zod';
@@ -10,13 +10,13 @@ import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 export interface TransportOptions {
   /**
-   * Such as "https://venue.example", or the replicas of one venue in order of preference: each gets the key.
-   * In a browser: your own proxy that adds the key.
+   * The venue's URL, such as "https://venue.example", or the replicas of one venue in order of preference:
+   * each gets the key. In a browser: your own proxy that adds the key.
    */
   url: string | readonly string[];
   /** `X-API-Key`. Omit it only where a proxy adds it. */
   key?: string;
-  /** Of each attempt; default 15,000. */
+  /** The timeout of each attempt; default 15,000. */
   timeoutMs?: number;
   fetch?: typeof globalThis.fetch;
 }
@@ -28,9 +28,9 @@ export interface VenueCall {
   signal?: AbortSignal;
 }
 
-/** A replica that restarts, or a proxy without one. */
+/** The statuses of a replica that restarts, or of a proxy without one. */
 const RESTARTING: ReadonlySet<number> = new Set([502, 503, 504]);
-/** While one replica after the other restarts, the first is back before the last is gone. */
+/** How often each replica is tried: while they restart in turn, the first is back before the last is gone. */
 const ROUNDS = 2;
 const BETWEEN_ROUNDS_MS = 250;
 
@@ -48,12 +48,15 @@ export function createTransport({
   const attempts = bases.length === 1 ? 1 : ROUNDS * bases.length;
   let current = 0;
   const base = (): string => bases[current] as string;
-  /** From now on, calls begin at the next replica. */
+  /** Makes calls begin at the next replica from now on. */
   const leave = (failed: string): void => {
     if (base() === failed) current = (current + 1) % bases.length;
   };
 
-  /** Every call of this client may be repeated: submissions carry an idempotency key. */
+  /**
+   * Asks any replica: every call of this client may be repeated, because submissions carry an idempotency
+   * key.
+   */
   async function atAny<T>(
     { signal }: VenueCall,
     ask: (base: string) => Promise<T>,
@@ -118,8 +121,8 @@ export function createTransport({
     leave,
     key,
     /**
-     * `isElsewhere`: another replica may have a better answer. Throws `VenueError`, `UnreachableError`, or
-     * `DistrustError` for a malformed answer.
+     * Makes a call. `isElsewhere`: another replica may have a better answer. Throws `VenueError`,
+     * `UnreachableError`, or `DistrustError` for a malformed answer.
      */
     async call<T>(
       schema: z.ZodType<T>,

@@ -26,11 +26,11 @@ export interface TrustedChain {
   rpc: Rpc;
   /** Trusted escrows: addresses, or the keccak-256 of the deployed code. */
   escrow: string | readonly string[] | { codeHash: string };
-  /** Without one, cross-chain candidates are refused. */
+  /** Trusted oracles; without one, cross-chain candidates are refused. */
   oracles?: readonly string[];
   /** Default: its address on every chain. */
   permit2?: string;
-  /** The bond contract of the escrow: to demand bonds, and to claim. */
+  /** The bond contract of the escrow, needed to demand bonds and to claim. */
   quoteBond?: string;
 }
 
@@ -107,7 +107,7 @@ export function createTrust(chains: TrustedChains) {
 
   return {
     chain,
-    /** Without reading the chain. Throws "escrow". */
+    /** Requires a trusted escrow without reading the chain. Throws "escrow". */
     requireEscrow(chainId: number, escrow: Address): void {
       const { escrow: trusted } = chain(chainId);
       if (typeof trusted === 'object' && 'codeHash' in trusted) return;
@@ -119,7 +119,7 @@ export function createTrust(chains: TrustedChains) {
           { chainId, escrow },
         );
     },
-    /** Cached. Throws "chain", "escrow_code", "escrow_domain". */
+    /** Verifies an escrow once; the result is cached. Throws "chain", "escrow_code", "escrow_domain". */
     async verifyEscrow(chainId: number, escrow: Address): Promise<void> {
       const id = `${chainId}:${escrow}`;
       const known = verified.get(id) ?? verify(chainId, escrow);

@@ -1,4 +1,4 @@
-/** Typed data of a lock, built from the checked order, never from the venue's text. */
+/** Builds the typed data of a lock from the checked order, never from the venue's text. */
 
 import { type Address, type Bytes32 } from '../domain/hex.ts';
 import { ORDER_TYPES } from '../domain/order.ts';
@@ -12,7 +12,7 @@ export interface TypedData {
   message: Record<string, unknown>;
 }
 
-/** Permit2's batch permit with the order as witness, to the escrow. */
+/** Builds Permit2's batch permit with the order as witness, to the escrow. */
 export function permit2Lock(
   { domain, order, inputToken, inputAmount }: Terms,
   permit2: Address,
@@ -43,7 +43,10 @@ export interface AuthorizationWindow {
   nonce: Bytes32;
 }
 
-/** EIP-3009's ReceiveWithAuthorization to the escrow. A wrong `token` makes it worthless, never dangerous. */
+/**
+ * Builds EIP-3009's ReceiveWithAuthorization to the escrow. A wrong `token` makes it worthless, never
+ * dangerous.
+ */
 export function receiveAuthorization(
   { domain, order, inputToken, inputAmount }: Terms,
   token: { name: string; version: string },

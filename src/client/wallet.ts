@@ -109,7 +109,7 @@ export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {
   return signWith(wallet, terms.envelope);
 }
 
-/** walletBroadcast: the settlement, after submission. undefined when the plan has none. */
+/** Sends the settlement of walletBroadcast after submission. undefined when the plan has none. */
 export async function broadcastStep(
   { steps }: Plan,
   terms: Terms,

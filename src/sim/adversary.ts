@@ -55,7 +55,7 @@ interface LiveQuote {
 interface AdversaryState {
   random: SimRandom;
   ledger: Ledger;
-  /** What the chain would pay from. */
+  /** Balances from which the chain would pay. */
   balances: Map<Bucket, bigint>;
   result: AdversaryResult;
   /** Quotes that may still be accepted, by nonce group. */
@@ -67,7 +67,10 @@ interface AdversaryState {
   nonce: number;
 }
 
-/** `graceSeconds`: how long holds outlive their quotes. A negative value proves that the check can fail. */
+/**
+ * Runs the adversary. `graceSeconds`: how long holds outlive their quotes. A negative value proves that the
+ * check can fail.
+ */
 export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2): AdversaryResult {
   const state = startOf(seed, graceSeconds);
   const { random, ledger, result } = state;
@@ -171,7 +174,7 @@ function ask(state: AdversaryState): void {
 
 const lpSideOf = (out: Bucket): 'buy' | 'sell' => (out.asset === 'USD' ? 'buy' : 'sell');
 
-/** A request of 100 to 100,000 USD, at a random position of the LP. */
+/** Draws a request of 100 to 100,000 USD, at a random position of the LP. */
 function inputsOf({ random, mid }: AdversaryState, into: Bucket, out: Bucket): PriceInputs {
   const lp = lpSideOf(out);
   const [base, counter] = lp === 'buy' ? [into, out] : [out, into];

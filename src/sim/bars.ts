@@ -245,7 +245,7 @@ function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult)
   ];
 }
 
-/** With few worlds the ratio gets a tolerance of three standard errors. */
+/** Compares the mean; with few worlds the ratio gets a tolerance of three standard errors. */
 function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: number): ReportRow {
   const noise =
     paths >= PRINTED_PATHS
@@ -333,7 +333,7 @@ function crowdRows(crowd: readonly [string, Cell][]): ReportRow[] {
   return rows;
 }
 
-/** Bar 6: the ranking of strategies on recorded prices. Empty without a recording. */
+/** Makes the rows of bar 6: the ranking of strategies on recorded prices. Empty without a recording. */
 function recordedRows(
   prices: readonly number[] | undefined,
   paths: number,

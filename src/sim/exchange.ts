@@ -33,7 +33,7 @@ export function drawPrices(
   return prices;
 }
 
-/** Annualised volatility of one price per second. */
+/** Computes the annualised volatility of one price per second. */
 export function realised(prices: readonly number[]): number {
   let squares = 0;
   for (let at = 1; at < prices.length; at++)

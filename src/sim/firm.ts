@@ -72,7 +72,7 @@ export const noResult = () => ({
   position: { squares: 0, seconds: 0 },
   fills: noSums(),
   exercised: noSums(),
-  /** Per option: payout less C(D). */
+  /** Sums payout less C(D), per option. */
   optionError: noSums(),
   optionPaid: noSums(),
   optionCost: noSums(),
@@ -314,7 +314,7 @@ export function firmInputs(setup: FirmSetup): Omit<PriceInputs, 'side' | 'amount
   };
 }
 
-/** By side and position, in 1e-4 bps. Constant volatility allows caching. */
+/** Returns the spread by side and position, in 1e-4 bps. Constant volatility allows caching. */
 function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {
     const fixed = BigInt(Math.round(setup.fixedBps * 1e4));

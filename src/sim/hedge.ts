@@ -1,5 +1,5 @@
 /**
- * A simulated exchange account beside an LP. It trades the part of the LP's position that exceeds a band,
+ * Simulates an exchange account beside an LP. It trades the part of the LP's position that exceeds a band,
  * back to the band's edge: with proportional costs it never pays to trade further (Davis and Norman 1990).
  */
 
@@ -10,9 +10,9 @@ export interface HedgeSetup {
   bandUsd: number;
   /** Distance of the exchange's best prices from its mid. */
   halfSpreadBps: number;
-  /** Of the traded value. */
+  /** The exchange's fee, basis points of the traded value. */
   feeBps: number;
-  /** From the decision to the trade, which then happens at that time's price. */
+  /** The time from the decision to the trade, which then happens at that time's price. */
   delaySeconds: number;
 }
 
@@ -35,7 +35,7 @@ export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: H
   let [position, cash, ordered] = [0n, 0n, 0n];
   const total = { orders: 0, volume: 0n, halfSpread: 0n, fee: 0n };
 
-  /** Value of `size` at `price`, rounded against the LP: what it pays up, what it gets down. */
+  /** Values `size` at `price`, rounded against the LP: what it pays up, what it gets down. */
   function valueOf(size: bigint, price: number): bigint {
     const nano = BigInt(Math.round(price * NANO));
     return size > 0n ? divUp(size * nano, BigInt(NANO)) : -((-size * nano) / BigInt(NANO));
@@ -67,11 +67,11 @@ export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: H
       waiting.push({ atSecond: second + delaySeconds, size });
       while (due()) trade((waiting.shift() as { size: bigint }).size, mid);
     },
-    /** 1e-18 of a base token: negative is sold. */
+    /** Returns the position, 1e-18 of a base token: negative is sold. */
     get position(): bigint {
       return position;
     },
-    /** What the account is worth, costs paid; USD. For reports only. */
+    /** Values the account, costs paid; USD. For reports only. */
     pnlUsd: (mid: number): number => whole(position) * mid + whole(cash),
     tally: (): HedgeTally => ({
       orders: total.orders,

@@ -1,4 +1,4 @@
-/** The risk controls of a simulated LP: the rules of the live LP, on state in memory. */
+/** Runs the risk controls of a simulated LP: the rules of the live LP, on state in memory. */
 
 import type { Decline } from '../domain/decline.ts';
 import { limitsByCapital, type Limits } from '../inventory/limits.ts';
@@ -22,7 +22,7 @@ interface TakerState {
 export interface ControlState {
   takers: Map<string, TakerState>;
   marks: Marks | undefined;
-  /** When net asset value was measured last. */
+  /** The time when net asset value was last measured. */
   navAtMs: number;
   /** A drawdown engaged the kill switch, which nobody releases in a simulation. */
   killed: boolean;
@@ -87,7 +87,7 @@ function takerOf(risk: SimRisk, { takers }: ControlState, taker: string, atMs: n
   return one;
 }
 
-/** Once a minute: judges losses, and answers the limits that net asset value allows. */
+/** Judges losses once a minute, and returns the limits that net asset value allows. */
 export function measureCapital(
   risk: SimRisk | null,
   controls: ControlState,

@@ -1,4 +1,4 @@
-/** What a simulated LP is made of, what takers ask it, and what it answers. */
+/** Types of what a simulated LP is made of, what takers ask it, and what it answers. */
 
 import type { Address } from '../domain/hex.ts';
 import type { Side } from '../inventory/event.ts';
@@ -62,9 +62,12 @@ export interface MakerPair {
 
 export interface MakerSetup {
   name: string;
-  /** At least one. All have the same quote asset, which counts as a dollar, and no two the same base. */
+  /**
+   * The pairs, at least one. All have the same quote asset, which counts as a dollar, and no two the same
+   * base.
+   */
   pairs: readonly MakerPair[];
-  /** Every token on every chain, with its starting balance in base units. */
+  /** Lists every token on every chain, with its starting balance in base units. */
   buckets: readonly (BucketConfig & { start: bigint })[];
   quoting: {
     validitySeconds: number;
@@ -76,12 +79,12 @@ export interface MakerSetup {
   limits: Limits;
   risk: SimRisk | null;
   adverseBps: number;
-  /** Deviation of its mids from the exchange's. Known to the LP and charged for. */
+  /** The deviation of its mids from the exchange's. The LP knows it and charges for it. */
   noiseBps: number;
   /** Own gas of a cross-chain trade, USD. */
   gasUsd: number;
   plugin?: PricingPlugin;
-  /** By asset: the chains' shares of it. Absent: the place of inventory neither costs nor bounds anything. */
+  /** The chains' shares of each asset. Absent: the place of inventory neither costs nor bounds anything. */
   places?: ReadonlyMap<string, readonly SimPlace[]>;
   /** Transfers between chains; absent: none. */
   transfers?: SimTransfers;
@@ -105,7 +108,7 @@ export interface MakerQuote {
   priced: Priced;
 }
 
-/** When an accepted quote is filled and when its fill is final, in Unix seconds. */
+/** Times when an accepted quote is filled and when its fill is final, in Unix seconds. */
 export interface Steps {
   filled: number;
   finalised: number;
@@ -113,11 +116,11 @@ export interface Steps {
 
 export const pairName = ({ base, quote }: Pick<MakerPair, 'base' | 'quote'>): string => `${base}-${quote}`;
 
-/** For reports and takers' choices only. */
+/** Converts base units to a float for reports and takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
   Number(units) / 10 ** decimals;
 
-/** USD at a mid, after the platform fee. */
+/** Computes the edge in USD at a mid, after the platform fee. */
 export function edgeUsd(
   { request: { route }, priced }: Pick<MakerQuote, 'request' | 'priced'>,
   mid: number,

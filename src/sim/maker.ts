@@ -1,4 +1,4 @@
-/** The simulated LP: real pricing, ledger and risk controls, without network, disk and signatures. */
+/** Simulates the LP: real pricing, ledger and risk controls, without network, disk and signatures. */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
@@ -63,9 +63,9 @@ export interface Maker {
   pairChange(pair: number): { base: bigint; quote: bigint; gasUsd: number };
   /** Changes of the whole LP: its base tokens by pair, and what all pairs did to the quote asset. */
   change(): { bases: bigint[]; quote: bigint; gasUsd: number };
-  /** The position of a pair's base asset in its band: 0 at the target. */
+  /** Returns the position of a pair's base asset in its band: 0 at the target. */
   q(pair: number): number;
-  /** Value of everything held, at one mid for each pair. */
+  /** Values everything held, at one mid for each pair. */
   heldUsd(mids: readonly number[]): number;
 }
 
@@ -84,7 +84,7 @@ interface MakerState {
   midAtMs: number;
 }
 
-/** What the LP knows of one of its markets, and what that market did to its balances. */
+/** Holds what the LP knows of one of its markets, and what that market did to its balances. */
 interface PairState {
   setup: MakerPair;
   name: string;
@@ -409,7 +409,7 @@ function heldUsd({ ledger, pairs }: MakerState, mids: readonly number[]): number
     .reduce((sum, { held, decimals, asset }) => sum + toWholeTokens(held, { decimals }) * valueOf(asset), 0);
 }
 
-/** What the LP has of an asset on all chains, and what accepted orders will take of it. */
+/** Sums what the LP has of an asset on all chains, and what accepted orders will take of it. */
 function heldOf(ledger: Ledger, asset: string): bigint {
   const { owned, committed } = ledger.exposure(asset);
   return owned + committed;

@@ -17,7 +17,7 @@ export interface PricePath {
 }
 
 export interface TakerSetup {
-  /** Mean time between requests of one pair. */
+  /** The mean time between requests of one pair. */
   rfqSeconds: number;
   theta: number;
   takers: number;
@@ -33,7 +33,7 @@ export interface TakerSetup {
 export interface MarketSetup {
   seed: number;
   startMs: number;
-  /** In the order of the LPs' pairs. */
+  /** One path per pair, in the order of the LPs' pairs. */
   paths: readonly PricePath[];
   takers: TakerSetup;
   makers: readonly MakerSetup[];
@@ -64,7 +64,7 @@ export interface MarketResult {
   makers: SimTally[];
   series: { second: number; mids: number[]; makers: Sample[]; hedged?: HedgedSample }[];
   hedge?: HedgeTally;
-  /** Total of every token over all parties, base units, before and after. */
+  /** Totals of every token over all parties, base units, before and after. */
   money: { chainId: number; symbol: string; before: string; after: string }[];
 }
 
@@ -80,7 +80,7 @@ interface Pending {
   others: readonly { maker: number; offers: readonly MakerQuote[] }[];
 }
 
-/** Random streams of a pair: adding a pair leaves the flow of the others as it is. */
+/** The random streams of a pair: adding a pair leaves the flow of the others as it is. */
 const STREAMS = { prices: 0, arrivals: 1, takers: 2, noise: 3, common: 4 } as const;
 export const streamOf = (seed: number, of: keyof typeof STREAMS, pair: number): SimRandom =>
   createRandom(seed, STREAMS[of] + 10 * pair);
@@ -189,7 +189,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
   };
 }
 
-/** The requests of one pair, and how each LP errs about its mid. */
+/** Draws the requests of one pair, and the errors of each LP about its mid. */
 interface Flow {
   pair: number;
   noise: SimRandom;

@@ -1,4 +1,4 @@
-/** A report as one self-contained HTML file. */
+/** Writes a report as one self-contained HTML file. */
 
 import { escape } from './chart.ts';
 

@@ -4,10 +4,10 @@
  */
 
 export interface SimRandom {
-  /** Uniform, 0 < u < 1. */
+  /** Draws uniformly, 0 < u < 1. */
   uniform(): number;
   normal(): number;
-  /** Mean 0, mean absolute value `scale`. */
+  /** Draws with mean 0 and mean absolute value `scale`. */
   laplace(scale: number): number;
   exponential(mean: number): number;
   below(n: number): number;
@@ -60,7 +60,7 @@ export function createRandom(seed: number, stream = 0): SimRandom {
   };
 }
 
-/** MurmurHash3 finaliser: spreads neighbouring seeds. */
+/** Mixes with MurmurHash3's finaliser, which spreads neighbouring seeds. */
 function mix(value: number): number {
   let bits = value | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85eb_ca6b);

@@ -21,7 +21,7 @@ function setup(a: MakerSetup, b: MakerSetup, records?: readonly RfqRecord[]): Re
 }
 
 const one = simulatedMaker({ noiseBps: 0 });
-/** Only in the pair at that place. */
+/** Widens the spread of the pair at that place only. */
 const widened = (maker: MakerSetup, pair = 0): MakerSetup => ({
   ...maker,
   name: 'wider',

@@ -23,7 +23,7 @@ import { away, awayBps, type EventCounter, createCounter, type Sample, type SimT
 export interface ReplaySetup {
   seed: number;
   startMs: number;
-  /** In the order of the pairs, which both LPs have. */
+  /** One path per pair, in the order of the pairs, which both LPs have. */
   paths: readonly PricePath[];
   records: readonly RfqRecord[] | undefined;
   takers: TakerSetup;
@@ -43,7 +43,7 @@ export interface ReplayLeg {
 export interface ReplayedQuote {
   id: string;
   atMs: number;
-  /** null: neither configuration has it. */
+  /** The pair; null: neither configuration has it. */
   pair: string | null;
   corridor: string;
   lp: 'buy' | 'sell';
@@ -51,7 +51,7 @@ export interface ReplayedQuote {
   amount: string;
   recorded: string | null;
   legs: [ReplayLeg, ReplayLeg];
-  /** Second minus first, bps of the taker's price: positive is worse for the taker. */
+  /** The second price minus the first, bps of the taker's price: positive is worse for the taker. */
   differenceBps: number | null;
   changed: boolean;
 }
@@ -63,7 +63,7 @@ export interface ReplayResult {
   skipped: number;
   changed: number;
   makers: [SimTally, SimTally];
-  /** Where inventory lay, and what moving it cost. */
+  /** Tallies where inventory lay, and what moving it cost. */
   inventories: [TransferTally, TransferTally];
   quotes: ReplayedQuote[];
   series: { second: number; mids: number[]; makers: Sample[] }[];
@@ -85,7 +85,7 @@ interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atM
 interface OpenQuote {
   side: 0 | 1;
   offer: MakerQuote;
-  /** null: at the end of its validity, if worth exercising. */
+  /** The recorded request; null: the taker decides at the end of the validity, by whether exercise pays. */
   record: RfqRecord | null;
   leg: ReplayLeg;
 }
@@ -94,7 +94,7 @@ interface ReplayState {
   setup: ReplaySetup;
   makers: readonly [Maker, Maker];
   counters: readonly [EventCounter, EventCounter];
-  /** Of each LP, one stream for each pair. */
+  /** The noise of each LP, one stream for each pair. */
   noises: readonly [readonly SimRandom[], readonly SimRandom[]];
   /** Quotes whose takers decide later, by the second in which they do. */
   waiting: Map<number, OpenQuote[]>;
@@ -180,7 +180,7 @@ function decideWaiting(state: ReplayState, second: number, atMs: number, mids: r
   state.waiting.delete(second);
 }
 
-/** What one LP answers, and what its taker does with the answer. */
+/** Computes what one LP answers, and what its taker does with the answer. */
 function answer(
   state: ReplayState,
   plan: PlannedRequest,
@@ -369,7 +369,7 @@ function conditionedDraw(
 const freeSide = ({ request: { side }, priced: { input, output } }: MakerQuote): bigint =>
   side === 'exactInput' ? output : input;
 
-/** At least as good for the taker as `amount` on the free side. */
+/** Returns true when the offer is at least as good for the taker as `amount` on the free side. */
 const isAtLeastAsGood = (offer: MakerQuote, amount: bigint): boolean =>
   offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount;
 

@@ -1,4 +1,4 @@
-/** One row of a report: our figure, its reference, and the tolerance. */
+/** Defines one row of a report: our figure, its reference, and the tolerance. */
 
 export interface ReportRow {
   name: string;
@@ -27,7 +27,7 @@ export const informs = (name: string, ours: number): ReportRow => ({
 export const allInform = (figures: Readonly<Record<string, number>>, source = ''): ReportRow[] =>
   Object.entries(figures).map(([name, ours]) => informs(`${source}${name}`, ours));
 
-/** Equal in every printed digit, rounded or truncated. */
+/** Compares every printed digit, rounded or truncated. */
 export function asPrinted(name: string, ours: number, printed: string): ReportRow {
   const reference = Number(printed);
   const unit =
@@ -41,7 +41,7 @@ export const allAsPrinted = (
   figures: readonly (readonly [name: string, ours: number, printed: string])[],
 ): ReportRow[] => figures.map(([name, ours, printed]) => asPrinted(`${source}: ${name}`, ours, printed));
 
-/** Within a share of the reference: 0.02 is 2 %. */
+/** Allows a share of the reference: 0.02 is 2 %. */
 export function within(name: string, ours: number, reference: number, share: number): ReportRow {
   return {
     name,
@@ -52,7 +52,7 @@ export function within(name: string, ours: number, reference: number, share: num
   };
 }
 
-/** Within `distance` of the reference; `because` explains the distance. */
+/** Allows a `distance` from the reference; `because` explains it. */
 export function near(
   name: string,
   ours: number,

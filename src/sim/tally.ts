@@ -19,7 +19,7 @@ interface Figures {
   meanSpreadBps: number;
   /** Bps, absolute. */
   meanSkewBps: number;
-  /** Of an LP with several pairs: of the pair that is farthest from its target at the time. */
+  /** The LP's position; with several pairs that of the pair which is farthest from its target at the time. */
   qRms: number;
   qEnd: number;
   worstDrawdownUsd: number;
@@ -33,14 +33,14 @@ export interface PairTally extends Figures {
 export interface SimTally extends Figures {
   name: string;
   mostHeldUsd: number;
-  /** Their profits sum to that of the LP. */
+  /** Tallies by pair; their profits sum to that of the LP. */
   pairs: PairTally[];
 }
 
 export interface PairSample {
   pnlUsd: number;
   q: number;
-  /** Since the last sample; null: no quote. */
+  /** The spread since the last sample; null: no quote. */
   spreadBps: number | null;
 }
 
@@ -54,7 +54,7 @@ export interface EventCounter {
   /** `pair` is undefined when the LP has no such pair. */
   answered(pair: number | undefined, answer: readonly MakerQuote[] | Decline): void;
   taken(offer: MakerQuote, mid: number, exercised: boolean): void;
-  /** The figures at one mid for each pair. */
+  /** Samples the figures at one mid for each pair. */
   sample(mids: readonly number[]): Sample;
   tally(mids: readonly number[]): SimTally;
 }
@@ -165,7 +165,7 @@ function createFigures() {
   };
 }
 
-/** Bps: positive is what the taker pays. */
+/** Computes the distance from the mid, bps: positive is what the taker pays. */
 export const awayBps = ({ request: { route }, priced: { input, output } }: MakerQuote, mid: number): number =>
   away(route, input, output, mid);
 

@@ -1,6 +1,6 @@
 /**
- * Where a simulated LP's inventory lies, and transfers between its chains by the policy of the live LP: what
- * they cost, and for how long chains were out of their bands.
+ * Tracks where a simulated LP's inventory lies, and makes transfers between its chains by the policy of the
+ * live LP: what they cost, and for how long chains were out of their bands.
  */
 
 import { type ChainShare, chainBandOf } from '../inventory/bands.ts';
@@ -21,16 +21,19 @@ import { rebalanceTerm } from '../pricing/terms.ts';
 export interface SimPlace extends ChainShare {
   chainId: number;
   slug: string;
-  /** Cost of moving the asset to this chain that the LP reckons with. */
+  /** The cost of moving the asset to this chain, as the LP reckons with it. */
   costBps: number;
 }
 
 export interface SimTransfers {
   rule: { startQ: number; stopQ: number; cooldownSeconds: number };
   policy: TransferPolicy;
-  /** Pause between two times at which the LP looks for transfers to begin. */
+  /** The interval at which the LP checks for transfers to begin. */
   everySeconds: number;
-  /** From the request until the escrow lets the money go, and from there until the other escrow has it. */
+  /**
+   * Seconds from the request until the escrow lets the money go; `bridge.seconds` run from there until the
+   * other escrow has it.
+   */
   delaySeconds: number;
   /** `assets`: the tokens that it carries. */
   bridge: { assets: readonly string[]; feeBps: number; seconds: number; gasUsd: number };
@@ -43,14 +46,14 @@ export interface TransferTally {
   bridgeFeesUsd: number;
   transferGasUsd: number;
   underWaySeconds: number;
-  /** Looks at which advice waited for the operator, by reason. */
+  /** How many checks found advice that waited for the operator, by reason. */
   byHand: Record<string, number>;
-  /** By asset and chain: how many of all `seconds` it was beyond the soft share. */
+  /** How many of all `seconds` each asset and chain was beyond the soft share. */
   outOfBand: Record<string, number>;
   seconds: number;
 }
 
-/** What the place of input and output does to price and size. Amounts in 1e-18. */
+/** The effect of the input's and output's place on price and size. Amounts in 1e-18. */
 interface PlaceTerms {
   rebalanceBps: number;
   room: { input?: bigint; output?: bigint };
@@ -74,7 +77,7 @@ const MEASURE_SECONDS = 10;
 
 interface Parts {
   ledger: Ledger;
-  /** Price of a whole token; undefined: no price yet. */
+  /** Returns the price of a whole token; undefined: no price yet. */
   usd(asset: string): number | undefined;
 }
 
@@ -83,7 +86,7 @@ interface InventoryState extends Parts {
   rebalancer: Rebalancer;
   drained: DailyFlow;
   due: { atSecond: number; run(nowSecond: number): void }[];
-  /** Asset and chain of open requests: the escrow keeps one request of each at a time. */
+  /** The asset and chain of open requests: the escrow keeps one request of each at a time. */
   open: Set<string>;
   inTransit: Map<string, bigint>;
   begun: { atSecond: number; usd: number }[];
@@ -159,7 +162,7 @@ function bandedPlace(state: InventoryState, { symbol, chainId }: TokenPlace) {
   return isBanded ? standing(state, symbol).find((place) => place.chainId === chainId) : undefined;
 }
 
-/** Where an asset lies, and how far each chain is from its share. */
+/** Computes where an asset lies, and how far each chain is from its share. */
 function standing({ ledger, places }: InventoryState, asset: string) {
   const of = places.get(asset) ?? [];
   const shares = of.reduce((sum, { share }) => sum + share, 0n);
@@ -244,7 +247,10 @@ function advised(
   });
 }
 
-/** undefined: it cannot begin now, because the money is not free or the last one has not left yet. */
+/**
+ * Starts a transfer; undefined: it cannot begin now, because the money is not free or the last one has not
+ * left yet.
+ */
 function startOf(
   { ledger, places, open }: InventoryState,
   { asset, from, to, amount }: Advice,

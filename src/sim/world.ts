@@ -1,4 +1,4 @@
-/** The market of a backtest: strategies are compared in the same mids and requests. */
+/** Draws the market of a backtest: strategies are compared in the same mids and requests. */
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
@@ -53,7 +53,8 @@ const BLOCK_SECONDS = 60;
 const SIGMA_FLOOR = 0.2;
 
 /**
- * A random stretch, or minutes of a short recording with random sign, so that its drift favours no strategy.
+ * Cuts a random stretch, or minutes of a short recording with random sign, so that its drift favours no
+ * strategy.
  */
 export function replayWorld(
   prices: readonly number[],

@@ -1,4 +1,4 @@
-/** What the steps of a transfer share: its facts, its transactions, and what it waits for. */
+/** Holds what the steps of a transfer share: its facts, its transactions, and what it waits for. */
 
 import { SettlementError } from '../domain/errors.ts';
 import type { Address, Hex } from '../domain/hex.ts';
@@ -15,11 +15,13 @@ export interface Place {
   token: Address;
 }
 
-/** What of the sender's ledger must not be promised to others. All calls are idempotent per id. */
+/**
+ * Reserves what must not be promised to others out of the sender's ledger. All calls are idempotent per id.
+ */
 export interface Reservations {
   /** False when that much is not free; changes nothing then. */
   take(id: string, place: Place, amount: bigint): boolean;
-  /** As `take`, by a process that finds the transfer in the database: cannot be refused. */
+  /** Reserves like `take`, for a process that finds the transfer in the database: cannot be refused. */
   restore(id: string, place: Place, amount: bigint): void;
   /** The money left the ledger in block `leftIn`, or with undefined stays there and is free again. */
   release(id: string, place: Place, leftIn: bigint | undefined): void;
@@ -29,31 +31,31 @@ export interface TransfersDeps {
   store: TransferStore;
   bridges: readonly Bridge[];
   chains: ReadonlyMap<number, ChainPort>;
-  /** With the mover's key, by chain id. */
+  /** The transactors with the mover's key, by chain id. */
   transactors: ReadonlyMap<number, Transactor>;
   reservations: Reservations;
   clock: Clock;
   log: Log;
-  /** USD; undefined: unknown, and the chain's strictest finality holds. */
+  /** Values an amount in USD; undefined: unknown, and the chain's strictest finality holds. */
   worthUsd(place: Place, amount: bigint): number | undefined;
 }
 
 export interface TransfersOptions {
-  /** How long a bridge may refuse what was withdrawn for it before the money goes back. */
+  /** A bridge may refuse what was withdrawn for it this long before the money goes back. */
   patienceMs: number;
 }
 
-/** All that a step works with. */
+/** Holds all that a step works with. */
 export interface Executor extends TransfersDeps, TransfersOptions {}
 
 export interface Wait {
-  /** In the operator's words. */
+  /** Describes the wait for the operator. */
   detail: string;
   sinceMs: number;
 }
 
 export interface TransfersMemory {
-  /** What each open transfer waits for, by its id. */
+  /** The current wait of each open transfer, by its id. */
   waits: Map<string, Wait>;
   /** Transfers whose amount is reserved while the store did not say whether it has them. */
   doubtful: Map<string, Place>;
@@ -93,7 +95,7 @@ export async function noteFact(
   log[tell]({ transfer: id, fact: fact.kind, stage: after.stage }, 'transfer: new fact');
 }
 
-/** undefined: no transaction of this attempt exists or can be mined. */
+/** Reads the state of an attempt; undefined: no transaction of it exists or can be mined. */
 export async function stateOf(
   executor: Executor,
   { id, facts }: StoredTransfer,
@@ -104,7 +106,7 @@ export async function stateOf(
   return status === undefined || status.state === 'void' ? undefined : status.state;
 }
 
-/** Its receipt once it is final and did what it should; undefined while it is not. */
+/** Returns a transaction's receipt once it is final and did what it should; undefined while it is not. */
 export async function finalReceipt(
   executor: Executor,
   memory: TransfersMemory,
@@ -139,7 +141,7 @@ export async function finalReceipt(
   return undefined;
 }
 
-/** What a mined transaction put into the ledger (positive) or took out of it. */
+/** Computes what a mined transaction put into the ledger (positive) or took out of it. */
 export async function movedIn(
   chain: ChainPort,
   { txHash, blockNumber }: Receipt,

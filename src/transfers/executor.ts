@@ -40,7 +40,7 @@ export interface Transfers {
   restore(): Promise<StoredTransfer[]>;
   /** Takes one step of each open transfer; calls must not overlap. Throws `UpstreamError` of the store. */
   turn(): Promise<void>;
-  /** What each open transfer waits for. */
+  /** Returns the current wait of each open transfer. */
   waits(): ReadonlyMap<string, Wait>;
 }
 

@@ -131,7 +131,7 @@ export async function sendStep(
   await noteFact(executor, memory, transfer, { kind: 'burned', amount, txHash, blockNumber }, sent);
 }
 
-/** Only while no transaction can still send. */
+/** Refuses the transfer; called only while no transaction can still send. */
 async function refuse(
   executor: Executor,
   memory: TransfersMemory,

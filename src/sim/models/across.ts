@@ -20,7 +20,7 @@ export interface RateModel {
   r2: number;
 }
 
-/** Mean rate between two utilisations, per year and per week. */
+/** Computes the mean rate between two utilisations, per year and per week. */
 export function lpRate(model: RateModel, from: number, to: number): { apy: number; weekly: number } {
   const apy = (area(model, to) - area(model, from)) / (to - from);
   return { apy, weekly: Math.expm1(Math.log1p(apy) / 52) };

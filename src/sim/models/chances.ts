@@ -1,9 +1,9 @@
-/** Exact probabilities behind the model's figures. */
+/** Computes the exact probabilities behind the model's figures. */
 
 import { bachelierCall } from '../../pricing/option.ts';
 import { normalCdf, normalPdf } from '../../pricing/special.ts';
 
-/** P(N > m) for m from 0 to n - 1, with N the successes of independent trials (Poisson-binomial). */
+/** Computes P(N > m) for m from 0 to n - 1, with N the successes of independent trials (Poisson-binomial). */
 export function exceedance(chances: readonly number[]): number[] {
   let distribution = [1];
   for (const p of chances)
@@ -27,12 +27,12 @@ export function payoutsToHold(chances: readonly number[], epsilon: number): numb
   return found === -1 ? chances.length : found;
 }
 
-/** Bernstein's bound on P(N >= np + t). */
+/** Computes Bernstein's bound on P(N >= np + t). */
 export function bernstein(n: number, p: number, t: number): number {
   return Math.exp((-t * t) / 2 / (n * p * (1 - p) + t / 3));
 }
 
-/** E[max of n standard normals], by Simpson's rule. */
+/** Computes E[max of n standard normals], by Simpson's rule. */
 export function largestOf(n: number): number {
   return integral((z) => n * z * normalPdf(z) * normalCdf(z) ** (n - 1), -9, 9);
 }
@@ -57,7 +57,7 @@ export function poolLoss(deviation: number): number {
   );
 }
 
-/** d* = omega * (phi(d*) - d* * Phi(-d*)), in deviations of the mid. */
+/** Solves d* = omega * (phi(d*) - d* * Phi(-d*)), in deviations of the mid. */
 export function breakEven(omega: number): number {
   let [low, high] = [0, Math.max(1, omega)];
   for (let round = 0; round < 100; round++) {

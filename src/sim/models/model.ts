@@ -1,4 +1,4 @@
-/** Any published model at chosen parameters: the command's options and the resulting figures. */
+/** Runs any published model at chosen parameters: the command's options and the resulting figures. */
 
 import { RequestError } from '../../domain/errors.ts';
 import { bachelierCall, jumpCost, optionCost, perRootSecond } from '../../pricing/option.ts';

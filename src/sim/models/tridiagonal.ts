@@ -1,4 +1,4 @@
-/** Lowest eigenvalue of a symmetric tridiagonal matrix (Sturm bisection), and its vector. */
+/** Computes the lowest eigenvalue of a symmetric tridiagonal matrix (Sturm bisection), and its vector. */
 
 export interface Ground {
   value: number;
@@ -39,7 +39,7 @@ function lowest(diagonal: readonly number[], off: readonly number[]): number {
   return low;
 }
 
-/** Number of eigenvalues below x: negative pivots of matrix - x. */
+/** Counts the eigenvalues below x: negative pivots of matrix - x. */
 function below(diagonal: readonly number[], off: readonly number[], x: number): number {
   let [negative, pivot] = [0, 1];
   for (const [at, each] of diagonal.entries()) {

@@ -1,8 +1,8 @@
-/** What the profits of many runs say together: mean, risk-adjusted profit, drawdown and tails. */
+/** Summarises the profits of many runs: mean, risk-adjusted profit, drawdown and tails. */
 
 import { addToSums, deviationOf, errorOf, meanOf, noSums } from '../sums.ts';
 
-/** One run of a variant: its profit, and its greatest loss from a peak. USD. */
+/** The profit of one run of a variant, and its greatest loss from a peak. USD. */
 export interface RunProfit {
   pnlUsd: number;
   worstDrawdownUsd: number;
@@ -26,7 +26,7 @@ export interface Distribution {
   deviation: number | null;
   /** Mean over deviation, for one run; null also when all runs earn the same. */
   sharpe: number | null;
-  /** The same for a year. */
+  /** The Sharpe ratio of a year. */
   sharpeYear: number | null;
   /** The greatest drawdown inside any run, USD, at least 0. */
   worstDrawdown: number;
@@ -70,9 +70,9 @@ export function distributionOf(runs: readonly RunProfit[], minutes: number): Dis
 }
 
 /**
- * The tail of a sample. `value` is the lower quantile: the smallest profit x with P(profit <= x) >= percent
- * (value at risk by historical simulation). `shortfall` is the sample's expected shortfall of Acerbi and
- * Tasche (2002): the mean of the worst share, in which the last run counts by the fraction that belongs.
+ * Computes the tail of a sample. `value` is the lower quantile: the smallest profit x with P(profit <= x) >=
+ * percent (value at risk by historical simulation). `shortfall` is the sample's expected shortfall of Acerbi
+ * and Tasche (2002): the mean of the worst share, in which the last run counts by the fraction that belongs.
  * `percent` is a whole number from 1 to 100. Throws `RangeError` without a profit.
  */
 export function tailOf(profits: readonly number[], percent: number): Tail {
@@ -90,8 +90,8 @@ export function tailOf(profits: readonly number[], percent: number): Tail {
 }
 
 /**
- * The greatest fall from a peak to any later value (Magdon-Ismail and Atiya 2004), in the unit of the values;
- * at least 0. A run starts with a profit of 0, which is its first peak.
+ * Computes the greatest fall from a peak to any later value (Magdon-Ismail and Atiya 2004), in the unit of
+ * the values; at least 0. A run starts with a profit of 0, which is its first peak.
  */
 export function drawdownOf(profits: readonly number[]): number {
   let [peak, worst] = [0, 0];

@@ -1,4 +1,4 @@
-/** The difference between two variants that met the same seeds: its mean and a confidence interval. */
+/** Compares two variants that met the same seeds: the mean of their difference and a confidence interval. */
 
 import { addToSums, deviationOf, errorOf, meanOf, noSums } from '../sums.ts';
 
@@ -12,9 +12,10 @@ export interface PairedDifference {
 const CONFIDENCE = 0.95;
 
 /**
- * Student's paired interval: the mean of the differences, plus and minus the quantile of Student's t with
- * n - 1 degrees of freedom times their standard error. Common random numbers leave only what the variants do
- * differently (Glasserman and Yao 1992). Throws `RangeError` for lists of different lengths, or empty ones.
+ * Computes Student's paired interval: the mean of the differences, plus and minus the quantile of Student's t
+ * with n - 1 degrees of freedom times their standard error. Common random numbers leave only what the
+ * variants do differently (Glasserman and Yao 1992). Throws `RangeError` for lists of different lengths, or
+ * empty ones.
  */
 export function pairedDifference(first: readonly number[], second: readonly number[]): PairedDifference {
   if (first.length !== second.length || first.length === 0)
@@ -30,7 +31,10 @@ export function pairedDifference(first: readonly number[], second: readonly numb
   return { mean, interval: [mean - half, mean + half] };
 }
 
-/** The t with P(T <= t) = `probability`, from 0.5 to below 1, for a whole number of degrees of freedom. */
+/**
+ * Computes the t with P(T <= t) = `probability`, from 0.5 to below 1, for a whole number of degrees of
+ * freedom.
+ */
 export function studentQuantile(probability: number, freedom: number): number {
   const wanted = 2 * probability - 1;
   let [low, high] = [0, 1];
@@ -43,7 +47,7 @@ export function studentQuantile(probability: number, freedom: number): number {
   return (low + high) / 2;
 }
 
-/** P(|T| <= t): the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+/** Computes P(|T| <= t) by the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4. */
 function within(t: number, freedom: number): number {
   const angle = Math.atan(t / Math.sqrt(freedom));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];

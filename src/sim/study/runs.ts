@@ -25,8 +25,8 @@ export const HEDGED = 'hedged';
 type SeedSample = MarketResult['series'][number];
 
 /**
- * The variants of every result, in its order. `total` adds their sum: its drawdown is that of the summed
- * profits, so peaks of one LP offset losses of another. All results have the same variants.
+ * Lists the variants of every result, in its order. `total` adds their sum: its drawdown is that of the
+ * summed profits, so peaks of one LP offset losses of another. All results have the same variants.
  */
 export function variantsOf(results: readonly SeedResult[], { total = false } = {}): Variant[] {
   const names = results[0]?.makers.map(({ name }) => name) ?? [];
