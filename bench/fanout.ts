@@ -1,7 +1,7 @@
 /**
- * What the number of LPs in a fan-out costs: 3, 30 and 300 LPs that all quote every request. The venue asks
- * all of them, checks the terms of each quote against the request, and recovers signatures, best price first,
- * for as many quotes as the taker is shown.
+ * Measures what the number of LPs in a fan-out costs: 3, 30 and 300 LPs that all quote every request. The
+ * venue asks all of them, checks the terms of each quote against the request, and recovers signatures, best
+ * price first, for as many quotes as the taker is shown.
  *
  * npm run bench -- fanout [--seconds=5]
  */

@@ -1,5 +1,6 @@
 /**
- * What an ended order keeps on disk, by table with indexes, measured on made-up trades of every kind.
+ * Measures what an ended order keeps on disk, by table with indexes, measured on made-up trades of every
+ * kind.
  *
  *   npm run bench -- growth [--rows N]
  */

@@ -1,7 +1,8 @@
 /**
- * How fast the trade history answers with a million trades: every filter, every sort, deep pages and several
- * filters together, over HTTP with a real key, and the export of all trades. Next to it, in the same run, an
- * indexed SELECT of one page on the same pool, and an HTTP answer of the same server without a database.
+ * Measures how fast the trade history answers with a million trades: every filter, every sort, deep pages and
+ * several filters together, over HTTP with a real key, and the export of all trades. Next to it, in the same
+ * run, an indexed SELECT of one page on the same pool, and an HTTP answer of the same server without a
+ * database.
  *
  * npm run bench -- history [--rows=1000000] [--runs=200] [--dir=data/bench-history]
  *

@@ -1,7 +1,7 @@
 /**
- * What sharing its inventory costs an LP: quotes per second and latency of one process alone, of one replica
- * on Redis, and of two, each with ten requests open. Next to them, in the same run, a PING of the same Redis
- * and the same hold made there without an LP.
+ * Measures what sharing its inventory costs an LP: quotes per second and latency of one process alone, of one
+ * replica on Redis, and of two, each with ten requests open. Next to them, in the same run, a PING of the
+ * same Redis and the same hold made there without an LP.
  *
  * npm run bench -- lp-replicas [--seconds=3]
  */

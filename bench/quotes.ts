@@ -1,8 +1,8 @@
 /**
- * How many firm quotes one LP process makes: a request arrives on its WebSocket, is validated, priced,
- * reserved and signed, and the quote leaves. Next to it, in the same run, the same server signs with viem's
- * signTypedData; the gate (reliability.md, section 5) compares the two with 10 requests in flight and 10,000
- * live quotes.
+ * Measures how many firm quotes one LP process makes: a request arrives on its WebSocket, is validated,
+ * priced, reserved and signed, and the quote leaves. Next to it, in the same run, the same server signs with
+ * viem's signTypedData; the gate (reliability.md, section 5) compares the two with 10 requests in flight and
+ * 10,000 live quotes.
  *
  * npm run bench -- quotes [--seconds=3] [--live=10000]
  *

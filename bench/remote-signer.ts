@@ -1,9 +1,9 @@
 /**
- * How many firm quotes one LP makes whose key is in a key service that takes 30 ms for a signature and makes
- * eight at a time: one signature over the tree of all quotes that wait, next to one signature for each quote,
- * in the same run. The latter is measured at the same rate, and at three quarters of what the service can
- * sign. The gate: at least 500 quotes/s. The service is the played AWS KMS of the tests, over HTTP, in the
- * process that makes the load.
+ * Measures how many firm quotes one LP makes whose key is in a key service that takes 30 ms for a signature
+ * and makes eight at a time: one signature over the tree of all quotes that wait, next to one signature for
+ * each quote, in the same run. The latter is measured at the same rate, and at three quarters of what the
+ * service can sign. The gate: at least 500 quotes/s. The service is the played AWS KMS of the tests, over
+ * HTTP, in the process that makes the load.
  *
  * npm run bench -- remote-signer [--seconds=10] [--rate=600]
  */

@@ -1,7 +1,7 @@
 /**
- * What replicas cost: the venue as one api process and one worker, then as two of each, on the same database
- * and chain with the same load. Two cores cannot answer twice as much with two replicas; the figure to read
- * is the CPU per unit, of which the part that grows with replicas is what they send each other.
+ * Measures what replicas cost: the venue as one api process and one worker, then as two of each, on the same
+ * database and chain with the same load. Two cores cannot answer twice as much with two replicas; the figure
+ * to read is the CPU per unit, of which the part that grows with replicas is what they send each other.
  *
  * npm run bench -- replicas [--seconds=5]
  */

@@ -1,7 +1,7 @@
 /**
- * Time and rate from accepted order to settled, with blocks of one second and a database with fsync. anvil
- * shares the cores, so its own rate for transfers that were signed beforehand is measured in the same run,
- * and CPU is listed by program.
+ * Measures time and rate from accepted order to settled, with blocks of one second and a database with fsync.
+ * anvil shares the cores, so its own rate for transfers that were signed beforehand is measured in the same
+ * run, and CPU is listed by program.
  *
  * npm run bench -- settle [orders/s] [seconds] [--lanes 2 (relayer accounts)] [--single (one transaction per
  * order)]

@@ -1,8 +1,8 @@
 /**
- * How many submissions one venue process makes durable: each with its seal, the taker's signature, chain
- * state and one commit, on a real chain and PostgreSQL with fsync. Then 500 together, followed until each has
- * ended. Takers and the solver run in a process of their own. `--history=N` measures twice, on an empty
- * database and on one with N trades: a copy of the folder of `bench -- history`, which is filled first
+ * Measures how many submissions one venue process makes durable: each with its seal, the taker's signature,
+ * chain state and one commit, on a real chain and PostgreSQL with fsync. Then 500 together, followed until
+ * each has ended. Takers and the solver run in a process of their own. `--history=N` measures twice, on an
+ * empty database and on one with N trades: a copy of the folder of `bench -- history`, which is filled first
  * (minutes).
  *
  * npm run bench -- submit [--seconds=5] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]

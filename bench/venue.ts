@@ -1,9 +1,9 @@
 /**
- * How many quote requests one venue process answers: HTTP in, fan-out to three solvers over real WebSockets,
- * every signature verified, candidates ranked and sealed, HTTP out. Then a burst of three times the gate's
- * rate: the venue refuses early what it cannot serve, and its answers stay correct. Solvers and takers run in
- * processes of their own on the same cores. The gate compares CPU per quote with the three signature
- * recoveries that a quote contains.
+ * Measures how many quote requests one venue process answers: HTTP in, fan-out to three solvers over real
+ * WebSockets, every signature verified, candidates ranked and sealed, HTTP out. Then a burst of three times
+ * the gate's rate: the venue refuses early what it cannot serve, and its answers stay correct. Solvers and
+ * takers run in processes of their own on the same cores. The gate compares CPU per quote with the three
+ * signature recoveries that a quote contains.
  *
  * npm run bench -- venue [--seconds=5] [--profile=FILE]
  */

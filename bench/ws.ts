@@ -1,7 +1,7 @@
 /**
- * The event stream with many clients: 2,000 idle connections, 20 that get 200 events a second, each event an
- * accepted order; then 500 readers that stop reading, until the venue has closed them all. Clients run in a
- * process of their own.
+ * Measures the event stream with many clients: 2,000 idle connections, 20 that get 200 events a second, each
+ * event an accepted order; then 500 readers that stop reading, until the venue has closed them all. Clients
+ * run in a process of their own.
  *
  * npm run bench -- ws [--seconds=10] [--idle=2000] [--slow=500]
  */
