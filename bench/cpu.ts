@@ -34,7 +34,7 @@ export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed
         micros: ticks * TICK_MICROS,
       });
     } catch {
-      // It ended while it was looked at.
+      // The process ended while it was read.
     }
   }
   const used = new Map<string, number>();

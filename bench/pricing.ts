@@ -318,7 +318,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
       });
   const states = new Map(
     chains.map((chain, at): [number, ChainState] => {
-      // Of a chain's port a price only looks at the head that was last seen.
+      // Of a chain's port a price reads only the newest known head.
       let head = { number: 1n, hash: digest, timestamp: now() };
       const newest = () =>
         head.timestamp === now()

@@ -23,7 +23,7 @@ const DEMO = ['run', 'demo', '--', '--once'];
 
 export async function ci() {
   install();
-  // Before the suites do it, two at once.
+  // Before the suites do it, two at the same time.
   missingPrograms();
   await build();
   const results = [];

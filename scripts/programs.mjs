@@ -11,7 +11,7 @@ import { ROOT } from './processes.mjs';
 /**
  * Each program with what serves as well, its package in Debian and in Homebrew, and what a test file has in
  * its text that starts it. Files of test/support import each other by './': test/support/lp.ts starts Redis
- * only for replicas, so that whoever imports it needs none.
+ * only for replicas, so that a test that imports it needs none.
  */
 export const PROGRAMS = [
   { name: 'redis-server', debian: 'redis-server', brew: 'redis', starts: /\/support\/redis\.ts'/ },

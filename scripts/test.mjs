@@ -42,7 +42,7 @@ export async function test(patterns) {
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
     ['vitest', runVitest],
   ];
-  // Compiling the contracts takes one core for a minute while the tests mostly wait, so both run at once.
+  // Compiling the contracts takes one core for a minute while the tests mostly wait, so both run together.
   // What the contracts print follows what the tests print.
   const held = [];
   const proved = provedBefore();

@@ -1,5 +1,6 @@
 /**
- * A real EVM chain for a test file: mines each transaction without delay by default, and ends with the test.
+ * Starts a real EVM chain for a test file: it mines each transaction without delay by default, and ends with
+ * the test.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +14,7 @@ export interface TestAnvil {
   url: string;
   wsUrl: string;
   chainId: number;
-  /** Any JSON-RPC method, `anvil_*` and `evm_*` included. */
+  /** Calls any JSON-RPC method, `anvil_*` and `evm_*` included. */
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
   mine(blocks?: number): Promise<void>;
   /** Moves chain time forward and mines. */

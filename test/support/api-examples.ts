@@ -27,20 +27,20 @@ interface Ask {
 interface Stage {
   v: TestVenue;
   taker: TestAccount;
-  /** By kind, both of the workspace `w1`. */
+  /** One key of each kind, all of the workspace `w1`. */
   keys: Record<KeyKind, string>;
   quote: { taker: Hex; input: { asset: string; amount: string }; output: { asset: string } };
-  /** A fresh candidate of a namespace. */
+  /** Requests a fresh candidate of a namespace. */
   candidate(namespace: string): Promise<Json>;
-  /** A fresh candidate, signed. */
+  /** Requests a fresh candidate, and signs it. */
   signed(namespace: string): Promise<Record<string, unknown>>;
-  /** An order of a namespace. */
+  /** Submits an order of a namespace. */
   order(namespace: string): Promise<string>;
 }
 
 const namespaceOf = (path: string) => path.split('/')[3] ?? '';
 
-/** A request that succeeds, by the end of the route's path. */
+/** Requests that succeed, by the end of the route's path. */
 const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask> | Ask }[] = [
   { of: /^POST .*\/quotes$/, ask: ({ quote }, path) => ({ path, body: quote }) },
   {
@@ -186,7 +186,7 @@ async function fewMembers({ v, keys }: Stage, address = NEW_MEMBER.email): Promi
     if (email === address) await v.call('DELETE', `${MEMBERS}/${userId}`, { key: keys.workspace });
 }
 
-/** Each request has a member of its own: the next one would remove that of the one before it. */
+/** Adds a member for one request: the next request would remove the member of the one before it. */
 async function aMember(stage: Stage, email: string): Promise<string> {
   await fewMembers(stage, email);
   const { v, keys } = stage;
@@ -207,7 +207,7 @@ async function theLastOwner({ v }: Stage): Promise<{ key: string; userId: string
   return { key, userId: String((await v.call('POST', MEMBERS, { key, body })).json['userId']) };
 }
 
-/** A change of the last owner. */
+/** Tries to change the last owner. */
 async function ownerless(stage: Stage, { method }: Route, body: unknown): Promise<Answer> {
   const { key, userId } = await theLastOwner(stage);
   return asked(stage.v.url, method, `${MEMBERS}/${userId}`, key, body, {});
@@ -219,7 +219,10 @@ const NEW_WEBHOOK = {
   description: 'Order events',
 };
 
-/** The path for a webhook with one delivery, which was given up when it was disabled for a moment. */
+/**
+ * Returns the path for a webhook with one delivery, which was given up while the webhook was briefly
+ * disabled.
+ */
 async function ofWebhook({ v, keys }: Stage, path: string): Promise<string> {
   const all = '/api/v1/workspaces/w1/webhooks';
   const ask = async (method: string, rest: string, body?: unknown): Promise<Json> => {
@@ -237,7 +240,7 @@ async function ofWebhook({ v, keys }: Stage, path: string): Promise<string> {
   return path.replace(':id', 'w1').replace(':webhookId', id).replace(':deliveryId', delivery);
 }
 
-/** Well-formed, but of no account. */
+/** An order id that is well-formed, but of no account. */
 const NOWHERE = `0x${'12'.repeat(32)}`;
 const nowhere = (path: string) => path.replace(/:[a-zA-Z]+/g, NOWHERE);
 
@@ -292,7 +295,7 @@ export async function stageOf(v: TestVenue): Promise<Stage> {
   return stage;
 }
 
-/** The request that succeeds. Throws for a route without an example. */
+/** Returns the request that succeeds. Throws for a route without an example. */
 export async function happyRequest(stage: Stage, route: Pick<Route, 'method' | 'path'>): Promise<Ask> {
   const id = `${route.method} ${route.path}`;
   const found = HAPPY.find(({ of }) => of.test(id));
@@ -427,7 +430,7 @@ async function asked(
   };
 }
 
-/** What was issued is no example for others to keep. */
+/** Removes issued keys, because they are no example for others to keep. */
 const withoutKeys = <T>(body: T): T =>
   JSON.parse(JSON.stringify(body).replaceAll(/(fq_(?:test|live)_)[\w-]{43}/g, '$1…')) as T;
 
@@ -439,7 +442,7 @@ async function repeated(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** The same submission many times together: one that arrives while another runs gets 409. */
+/** Makes the same submission many times together: one that arrives while another runs gets 409. */
 async function race({ v, keys, signed }: Stage, { path, method }: Route): Promise<Answer> {
   for (let round = 0; ; round++) {
     const body = await signed(namespaceOf(path));
@@ -453,7 +456,7 @@ async function race({ v, keys, signed }: Stage, { path, method }: Route): Promis
   }
 }
 
-/** One session at each socket in which every kind of message occurs. */
+/** Plays one session at each socket in which every kind of message occurs. */
 async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'link'>> {
   const { v, keys, quote, order } = stage;
   const events: Record<string, unknown[]> = {};
@@ -581,7 +584,7 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
   };
 }
 
-/** One of each type of event, and of prices one with levels. */
+/** Chooses one of each type of event, and of prices one with levels. */
 function choose(name: string, frames: unknown[]): unknown[] {
   if (name === 'priceEvent')
     return frames
@@ -614,7 +617,7 @@ async function settledBy({ v }: Stage, orderId: LinkMessage<'award'>['orderId'])
   });
 }
 
-/** What a solver that uses another's key gets. */
+/** Records the answer to a solver that uses another's key. */
 async function refusal({ v, keys }: Stage): Promise<unknown> {
   const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, {
     headers: { 'X-API-Key': keys.solver },

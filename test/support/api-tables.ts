@@ -1,4 +1,4 @@
-/** Every shape of the API contract as a table in our own words, with what its gaps were decided to be. */
+/** Writes every shape of the API contract as a table in our own words, with the decisions about its gaps. */
 
 import { type Holder, type Rule, shape, type Shape } from './shapes.ts';
 

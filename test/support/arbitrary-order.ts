@@ -1,4 +1,4 @@
-/** Random orders for law tests: every field over its whole range, contexts of every kind. */
+/** Draws random orders for law tests: every field over its whole range, contexts of every kind. */
 
 import fc from 'fast-check';
 import { encodeContext } from '../../src/domain/context.ts';

@@ -15,7 +15,7 @@ import type { Address } from '../../src/domain/hex.ts';
 import { account, type TestChain } from './devnet.ts';
 import type { TestVenue } from './venue.ts';
 
-/** What the LPs of these tests pay for `USDC_IN`. */
+/** The amount that the LPs of these tests pay for `USDC_IN`. */
 export const WETH_OUT = 400_000_000_000_000_000n;
 export const USDC_IN = 1_000_000_000n;
 

@@ -24,7 +24,7 @@ interface Ends {
 type Venue = Pick<TestBridge, 'venue'>;
 
 export function bridgeOrders(ends: () => Ends) {
-  /** Until every venue would pin the newest block of each chain. */
+  /** Waits until every venue would pin the newest block of each chain. */
   async function pinned(): Promise<RouteAsk['at']> {
     const { from, to } = ends();
     const heads = await Promise.all(

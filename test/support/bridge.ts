@@ -27,7 +27,7 @@ export interface BridgeSpec {
   chains: readonly TestChain[];
   db: Database;
   options?: Partial<BridgeVenueOptions>;
-  /** Its refill costs what they estimate. Default: a fixed cost. */
+  /** The bridges whose estimates set the refill costs. Default: a fixed cost. */
   refillBy?: readonly Bridge[];
   seen?: (port: ChainPort) => ChainPort;
 }

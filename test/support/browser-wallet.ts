@@ -19,7 +19,7 @@ export interface BrowserWallet {
 
 const NAME = 'Test Wallet';
 
-/** What runs in the page; only its text is used here. */
+/** The script that runs in the page; only its text is used here. */
 const ANNOUNCES = `(() => {
   const provider = {
     async request(asked) {
@@ -37,7 +37,7 @@ const ANNOUNCES = `(() => {
   announce();
 })()`;
 
-/** `contract`: the wallet is this contract, which does what the account that owns it signs. */
+/** Installs the wallet. `contract`: it is this contract, which does what the account that owns it signs. */
 export async function installWallet(
   context: BrowserContext,
   { address: owner, privateKey }: TestAccount,
@@ -117,5 +117,5 @@ export async function installWallet(
   return { asked, refuseNext: () => void (refuses = true) };
 }
 
-/** Its button on a page. */
+/** The wallet's button on a page. */
 export const CONNECT = `Connect ${NAME}`;

@@ -1,4 +1,4 @@
-/** Chromium without windows, driven from a test. */
+/** Drives Chromium without windows from a test. */
 
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -14,10 +14,10 @@ export const SCREENS = {
 export type Screen = keyof typeof SCREENS;
 export const SCREEN_NAMES = Object.keys(SCREENS) as Screen[];
 const ALL = process.env['CI'] !== 'true';
-/** Those on which a whole story is played: all, but one in CI. */
+/** The screens on which a whole story is played: all, but one in CI. */
 export const screens: readonly Screen[] = ALL ? SCREEN_NAMES : ['light'];
 
-/** Those to look at on this screen: all pages, but in CI each page on one screen. */
+/** Returns the pages to check on this screen: all of them, but in CI each page on one screen. */
 export const shownOn = <T>(screen: Screen, pages: readonly T[]): readonly T[] =>
   ALL ? pages : pages.filter((_, at) => SCREEN_NAMES[at % SCREEN_NAMES.length] === screen);
 
@@ -43,7 +43,7 @@ export const still = (page: Page): Promise<void> =>
 const NOTHING_MOVES = `document.getAnimations().every(({ playState, effect }) =>
   playState !== 'running' || effect.getTiming().iterations === Infinity)`;
 
-/** What axe finds wrong with the page as it stands, with the elements. */
+/** Lists what axe finds wrong with the page as it stands, with the elements. */
 export async function faultsOfAccess(page: Page): Promise<string[]> {
   await still(page);
   // Pages of ours have no frames, for which axe would open another page and copy all its results there.

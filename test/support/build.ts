@@ -1,5 +1,5 @@
 /**
- * Before any test: the built program and the pages of its console, for tests that run it as its users do.
+ * Builds the program and the pages of its console before any test, for tests that run it as its users do.
  * Types are checked elsewhere; a file that cannot be built fails here.
  */
 
@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What tests start, and what ships. */
+/** The program that tests start, and that ships. */
 export const PROGRAM = join(ROOT, 'dist', 'apps/cli/main.js');
 
 export default function build(): void {

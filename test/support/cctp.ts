@@ -1,4 +1,7 @@
-/** CCTP between test chains: our stand-ins for Circle's contracts, and its attestation service, played. */
+/**
+ * Sets up CCTP between test chains: our stand-ins for Circle's contracts, and a simulated attestation
+ * service.
+ */
 
 import { createAttestationService } from '../../src/adapters/bridges/cctp/attestation-service.ts';
 import {
@@ -32,7 +35,7 @@ export interface TestCctp {
 interface CctpSide {
   chain: TestChain;
   domain: number;
-  /** As on Arc: every burn is attested when it is final, and at once. */
+  /** Every burn is final and attested immediately, as on Arc. */
   isFinalAtOnce?: boolean;
 }
 
@@ -41,7 +44,7 @@ const FEE_RECIPIENT = account(8_101);
 const FAST_BLOCKS = 1;
 const STANDARD_BLOCKS = 4;
 
-/** `salt`: for a further account on the same chains. */
+/** Starts the bridge. `salt`: for a further account on the same chains. */
 export async function startCctp(sides: readonly CctpSide[], salt?: Bytes32): Promise<TestCctp> {
   const access = ({ anvil, chain }: TestChain) => ({
     rpcUrl: anvil.url,

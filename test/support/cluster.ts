@@ -1,7 +1,7 @@
 /**
- * Before any test: a database cluster, and one server for the whole run on a copy of it. Worlds make their
- * databases on that server (`run-server.ts`); tests that kill or reconfigure a server copy the cluster for
- * one of their own.
+ * Makes a database cluster before any test, and starts one server for the whole run on a copy of it. Worlds
+ * make their databases on that server (`run-server.ts`); tests that kill or reconfigure a server copy the
+ * cluster for one of their own.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -38,7 +38,7 @@ export default async function startRunServer(): Promise<() => Promise<void>> {
   };
 }
 
-/** A temporary folder for a server's files. */
+/** Makes a temporary folder for a server's files. */
 export async function newDataDir(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
   // Run as root, the database belongs to another user, who must reach its files.

@@ -3,7 +3,10 @@
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { DEPLOYER, type TestChain } from './devnet.ts';
 
-/** `deployData`: creation code and constructor arguments. Storage and balances at `place` stay. */
+/**
+ * Puts code at `place`. `deployData`: creation code and constructor arguments. Storage and balances of
+ * `place` stay.
+ */
 export async function putCode({ anvil }: TestChain, place: Address, deployData: Hex): Promise<void> {
   const hash = await anvil.rpc<Hex>('eth_sendTransaction', [
     { from: DEPLOYER.address, data: deployData, gas: '0x2dc6c0' },

@@ -1,4 +1,6 @@
-/** The command line as an operator types it: run to its end, or kept running as a process of the test. */
+/**
+ * Runs the command line as an operator types it: to its end, or as a process of the test that keeps running.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +23,7 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess;
-  /** Its output so far. */
+  /** Returns its output so far. */
   output(): string;
   /** Resolves with its exit status. */
   ended: Promise<number | null>;
@@ -58,7 +60,7 @@ export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}):
   return new Promise((resolve) => child.on('close', (status) => resolve({ status, stdout, stderr })));
 }
 
-/** Never outlives the test. `program`: another installation than this checkout. */
+/** Starts a process that never outlives the test. `program`: another installation than this checkout. */
 export function startFirmquote(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

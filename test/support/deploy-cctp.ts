@@ -14,7 +14,7 @@ export interface CctpDeployment {
   transmitter: Address;
 }
 
-/** What Circle allows in one burn, base units of USDC. */
+/** The most that Circle allows in one burn, base units of USDC. */
 const BURN_LIMIT = 10_000_000_000_000n;
 
 export async function deployCctp({

@@ -15,7 +15,10 @@ export interface OftDeployment {
   token: Address;
 }
 
-/** `token` null: the OFT is a token itself, of 18 decimals. `endpoint` null: a played one is deployed. */
+/**
+ * Deploys an OFT. `token` null: the OFT is a token itself, of 18 decimals. `endpoint` null: a played one is
+ * deployed.
+ */
 export async function deployOft({
   eid,
   endpoint: known,

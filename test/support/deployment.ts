@@ -22,10 +22,10 @@ const PASSWORD = 'a password for tests';
 
 export interface Deploying {
   file: string;
-  /** Of the records. */
+  /** The folder of the records. */
   folder: string;
   config: DeployConfig;
-  /** As on the first chain. */
+  /** Returns a contract as it is on the first chain. */
   contract(key: ContractKey): Contract;
   plan(...words: string[]): Promise<Ended>;
   run(...words: string[]): Promise<Ended>;

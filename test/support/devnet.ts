@@ -1,4 +1,6 @@
-/** One or two real chains with everything deployed, and accounts that can act on them, for flow tests. */
+/**
+ * Starts one or two real chains with everything deployed, and accounts that can act on them, for flow tests.
+ */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
@@ -21,7 +23,7 @@ export interface TestAccount {
   sign(digest: Bytes32): Hex;
 }
 
-/** Distinct and deterministic; no public chain has funds on these accounts. */
+/** Returns a distinct and deterministic account; no public chain has funds on these accounts. */
 export function account(n: number): TestAccount {
   const privateKey: Hex = `0x${(0xf17a0000n + BigInt(n)).toString(16).padStart(64, '0')}`;
   const signer = createSigner(privateKey);
@@ -38,7 +40,7 @@ export function account(n: number): TestAccount {
 
 export const DEPLOYER = account(1);
 export const FEE_RECIPIENT = account(2);
-/** Three attesters, two of whom suffice. */
+/** The three attesters, two of whom suffice. */
 export const ATTESTERS = [account(11), account(12), account(13)] as const;
 
 export interface TestChain {
@@ -48,14 +50,14 @@ export interface TestChain {
   deployment: Deployment;
   usdc: TokenInfo;
   weth: TokenInfo;
-  /** Native currency and, of every token, this many whole ones. */
+  /** Gives native currency and, of every token, this many whole ones. */
   fund(address: Address, wholeTokens?: bigint): Promise<void>;
-  /** As `fund`, and in one block for all. */
+  /** Funds like `fund`, and in one block for all. */
   fundAll(accounts: readonly { address: Address; wholeTokens: bigint }[]): Promise<void>;
   /** Sends from an impersonated account and waits until it is mined. Throws when it reverts. */
   send(from: Address, to: Address, data: Hex): Promise<Hex>;
   approve(owner: Address, token: Address, spender: Address, amount?: bigint): Promise<void>;
-  /** Into the owner's ledger balance. */
+  /** Deposits into the owner's ledger balance. */
   deposit(owner: Address, token: Address, amount: bigint): Promise<void>;
   setOperator(lp: Address, operator: Address, allowed?: boolean): Promise<void>;
 }
@@ -73,9 +75,9 @@ export interface DevnetOptions {
   rotationDelaySeconds?: number;
   anvilArgs?: readonly string[];
   ws?: boolean;
-  /** These chains have Arc's currency: gas is USDC, one balance behind both. */
+  /** The chains with Arc's currency: gas is USDC, one balance behind both. */
   arcIds?: readonly number[];
-  /** Plain tokens of 18 decimals beside USDC and WETH: T0, T1 ... */
+  /** How many plain tokens of 18 decimals there are beside USDC and WETH: T0, T1 ... */
   moreTokens?: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * The real Uniswap on a test chain, with pools of USDC, WETH and T0 at 2,500 and par, and ways to move them.
+ * Deploys the real Uniswap on a test chain, with pools of USDC, WETH and T0 at 2,500 and par, and ways to
+ * move them.
  */
 
 import { encodeFunctionData, parseAbi } from 'viem';
@@ -18,7 +19,7 @@ export interface TestDex extends DexDeployment {
   venue(kind: DexKind, change?: Partial<DexVenueOptions>): RouteVenue;
   /** Trades through a listed pool, by its number: this much of the first or the second token goes in. */
   trade(pool: number, tokenIn: Address, amountIn: bigint): Promise<void>;
-  /** To any account. */
+  /** Mints to any account. */
   mint(token: Address, to: Address, amount: bigint): Promise<void>;
 }
 

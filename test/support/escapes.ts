@@ -1,4 +1,4 @@
-/** What would have ended the process: exceptions and rejections that nobody handled. */
+/** Records what would have ended the process: exceptions and rejections that nobody handled. */
 
 export function recordEscapes(): { seen: string[]; stop(): void } {
   const seen: string[] = [];

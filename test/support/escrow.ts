@@ -1,4 +1,7 @@
-/** What the escrow takes and neither the venue nor the LP sends: tests send it as other parties would. */
+/**
+ * Builds calls that the escrow takes and neither the venue nor the LP sends: tests send them as other parties
+ * would.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { encodeWords } from '../../src/domain/abi.ts';
@@ -9,7 +12,7 @@ import type { MandateOutput } from '../../src/domain/order.ts';
 import type { UnixSeconds } from '../../src/domain/time.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 
-/** Several slices, each with its LP's approval: all or none. */
+/** Fills several slices, each with its LP's approval: all or none. */
 export function fillWithApprovalsCall(
   orderId: Bytes32,
   outputs: readonly MandateOutput[],
@@ -34,8 +37,8 @@ export const FILL_APPROVAL_TYPEHASH = keccakText(
 export const RELEASE_TYPEHASH = keccakText('Release(bytes32 orderId)');
 
 /**
- * Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its
- * balance.
+ * Computes the digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice
+ * filled from its balance.
  */
 export function fillApprovalDigest(
   domain: EscrowDomain,
@@ -46,8 +49,8 @@ export function fillApprovalDigest(
 }
 
 /**
- * Digest of a `Release`: an exclusive LP's statement, on the origin escrow, that it will not fill, so the
- * taker may be refunded early.
+ * Computes the digest of a `Release`: an exclusive LP's statement, on the origin escrow, that it will not
+ * fill, so the taker may be refunded early.
  */
 export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
   const struct = encodeWords([RELEASE_TYPEHASH, orderId]);

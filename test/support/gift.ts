@@ -1,5 +1,6 @@
 /**
- * An uninvited delivery into another account's ledger balance: an output of an order that no taker placed.
+ * Makes an uninvited delivery into another account's ledger balance: an output of an order that no taker
+ * placed.
  */
 
 import { addressToBytes32, type Address } from '../../src/domain/hex.ts';

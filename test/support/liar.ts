@@ -1,6 +1,6 @@
 /**
- * A dishonest front of a venue: requests pass to the real venue, and answers come back changed as the test
- * says.
+ * Puts a dishonest front before a venue: requests pass to the real venue, and answers come back changed as
+ * the test says.
  */
 
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ export type Lie = (answer: Json, path: string) => unknown;
 
 export interface Liar {
   url: string;
-  /** From now on; without a change, answers are true. */
+  /** Changes answers from now on; without `lie`, answers are true. */
   tell(lie?: Lie): void;
   /** Requests that reached it: method, path and idempotency key. */
   heard: { method: string; path: string; key: string | undefined; body: string }[];
@@ -83,8 +83,8 @@ export async function startLiar(venueUrl: string): Promise<Liar> {
 }
 
 /**
- * The candidate over another order. With `signer` the LPs have signed it, so that a venue and its LPs lie
- * together; without, their signatures are of the order that was quoted.
+ * Forges the candidate over another order. With `signer` the LPs have signed it, so that a venue and its LPs
+ * lie together; without, their signatures are of the order that was quoted.
  */
 export function forge(
   candidate: QuoteCandidate,

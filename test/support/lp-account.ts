@@ -1,4 +1,4 @@
-/** The LP's account contract on test chains, at one address, within its set-up. */
+/** Deploys the LP's account contract on test chains, at one address, within its set-up. */
 
 import { connectDev } from '../../src/adapters/evm/deploy/deploy.ts';
 import type { Address, Bytes32, Hex } from '../../src/domain/hex.ts';
@@ -8,7 +8,7 @@ import { account, DEPLOYER, type TestAccount, type TestChain } from './devnet.ts
 
 interface LpAccountSide {
   chain: TestChain;
-  /** That its mover may move, any amount. */
+  /** The tokens that its mover may move, in any amount. */
   tokens: readonly Address[];
   /** Calls by the owner that list routes. */
   routes: readonly Hex[];

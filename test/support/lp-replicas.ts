@@ -1,4 +1,6 @@
-/** Several replicas of one LP behind the interface of one: a command goes to all, and the leader acts. */
+/**
+ * Puts several replicas of one LP behind the interface of one: a command goes to all, and the leader acts.
+ */
 
 import type { Explanation } from '../../src/lp/quote-log/explain.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';

@@ -45,8 +45,9 @@ export interface Trade {
 }
 
 /**
- * As a venue, it asks an LP that is active. On a busy machine blocks and proofs come late, and the LP is on
- * standby until they come, so a decline with that reason is followed by another request, for up to a minute.
+ * Asks an active LP for a quote, as a venue does. On a busy machine blocks and proofs come late, and the LP
+ * is on standby until they come, so a decline with that reason is followed by another request, for up to a
+ * minute.
  */
 export async function takeQuote(
   devnet: Devnet,

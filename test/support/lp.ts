@@ -34,7 +34,7 @@ export interface TestLp {
   config: LpConfig;
 }
 
-/** WETH at 2,500 USDC, on every chain of the devnet. */
+/** Configures an LP that trades WETH at 2,500 USDC, on every chain of the devnet. */
 export function lpConfig(devnet: Devnet, account: string, overrides: object = {}): LpConfig {
   return zLpConfig.parse({
     solver: { id: 'lp-a', name: 'Alpha' },
@@ -57,7 +57,7 @@ export function lpConfig(devnet: Devnet, account: string, overrides: object = {}
   });
 }
 
-/** The operator's senders; `owner` names the process that holds their leases. */
+/** Makes the operator's senders; `owner` names the process that holds their leases. */
 export async function testTransactors({
   devnet,
   postgres,
@@ -106,7 +106,7 @@ interface TestLpGiven {
   postgres: TestPostgres;
   venueUrl: string;
   operator: TestAccount;
-  /** One per LP; a second node over the same schema is the same LP restarted. */
+  /** The schema of this LP alone; a second node over the same schema is the same LP restarted. */
   schema: string;
   config: LpConfig;
   transactors?: ReadonlyMap<number, Transactor>;
@@ -115,7 +115,7 @@ interface TestLpGiven {
   prices?: Record<string, string>;
   /** Replaces what is made here. */
   more?: Partial<Omit<LpNodeDeps, 'signer' | 'shadow'>>;
-  /** In one process, whatever the flows run on: it takes over from all replicas. */
+  /** True: it runs in one process, whatever the flows run on, and takes over from all replicas. */
   alone?: boolean;
 }
 
@@ -126,7 +126,7 @@ export async function createTestLp(given: TestLpGiven): Promise<LpNode> {
   return asOne(await Promise.all(names.map((replica) => createReplica(given, { redisUrl: url, replica }))));
 }
 
-/** One of several replicas of an LP. Its connection to the shared inventory ends with it. */
+/** Makes one of several replicas of an LP. Its connection to the shared inventory ends with it. */
 export async function createReplica(
   { more = {}, transactors = new Map(), ...given }: TestLpGiven,
   { redisUrl, replica }: { redisUrl: string; replica: string },

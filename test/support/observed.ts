@@ -122,7 +122,7 @@ async function factsOf({ orderId, order }: NewOrder, chain: TestChain, event: Es
   ];
 }
 
-/** The payload that attesters sign for an observed fill. */
+/** Computes the payload that attesters sign for an observed fill. */
 export function payloadOf(
   { order, orderId, facts }: OrderRecord,
   outputIndex: number,

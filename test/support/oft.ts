@@ -1,6 +1,6 @@
 /**
- * OFTs between test chains, on the devnets' endpoint or on LayerZero's own. The verifiers are played here; an
- * executor is whoever sends what the bridge calls deliverable.
+ * Sets up OFTs between test chains, on the devnets' endpoint or on LayerZero's own. The tests play the
+ * verifiers; the executor is any account that sends what the bridge calls deliverable.
  */
 
 import { readFileSync } from 'node:fs';
@@ -29,31 +29,31 @@ import { creationCodeOf } from '../../src/adapters/evm/deploy/creation-code.ts';
 export interface OftSide {
   chain: TestChain;
   eid: number;
-  /** Locked by an adapter; null: the OFT is a token itself. */
+  /** The token that an adapter locks; null: the OFT is a token itself. */
   token: { address: Address; decimals: number } | null;
 }
 
-/** What the played verifiers do wrong. */
+/** Faults of the simulated verifiers. */
 export interface VerifierFaults {
   silent?: boolean;
-  /** They verify another message under the packet's nonce. */
+  /** True: they verify another message under the packet's nonce. */
   forge?: boolean;
-  /** They leave these packets out. */
+  /** The packets that they leave out. */
   omit?: readonly Hex[];
 }
 
 export interface TestOft {
   deployments: readonly OftDeployment[];
-  /** One address on all chains; anyone sends from it. */
+  /** The account at one address on all chains; anyone sends from it. */
   account: Address;
   /** A new adapter, as a process that starts again makes it. */
   open(change?: Partial<Omit<OftOptions, 'places'>>, place?: Partial<OftPlace>): Bridge;
   setFaults(faults: VerifierFaults): void;
   /** Verifies on each chain what the others have sent to it until now. */
   verify(): Promise<void>;
-  /** Wei for each message from every chain. */
+  /** Sets the fee of each message from every chain, wei. */
   setFee(wei: bigint): Promise<void>;
-  /** A call by the owner of the OFTs, their delegate at the endpoints. */
+  /** Calls as the owner of the OFTs, who is their delegate at the endpoints. */
   own(chain: TestChain, to: Address, data: Hex): Promise<Hex>;
   setPaused(side: number, paused: boolean): Promise<void>;
   /** The owner takes back the verification of the newest packet to this side, and verifies it before. */
@@ -77,7 +77,7 @@ const messageLibAbi = parseAbi([
 const protocolFolder = dirname(
   createRequire(import.meta.url).resolve('@layerzerolabs/lz-evm-protocol-v2/package.json'),
 );
-/** As LayerZero compiled it. */
+/** Reads a contract as LayerZero compiled it. */
 export const layerZeroArtifact = (name: string): { abi: Abi; bytecode: Hex } =>
   JSON.parse(readFileSync(join(protocolFolder, `artifacts/contracts/${name}`), 'utf8')) as never;
 

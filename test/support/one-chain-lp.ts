@@ -22,11 +22,11 @@ interface OneChainLpOptions {
   operator: TestAccount;
   /** Accounts that have tokens in their wallets beside the owner's. */
   others?: readonly TestAccount[];
-  /** What the owner has in the escrow, in base units. */
+  /** The owner's USDC in the escrow, in base units; `weth` likewise. */
   usdc: bigint;
   weth: bigint;
   schema: string;
-  /** What differs from the configuration of other tests. */
+  /** Changes to the configuration of other tests. */
   config?: object;
   log?: Log;
 }

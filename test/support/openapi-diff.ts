@@ -1,4 +1,4 @@
-/** What breaks a client of an older OpenAPI document in a newer one. Additions pass. */
+/** Finds what breaks a client of an older OpenAPI document in a newer one. Additions pass. */
 
 import type { Content, OpenApi, Operation } from '../../src/adapters/http/openapi.ts';
 
@@ -24,7 +24,7 @@ interface Schema {
   maxItems?: number;
 }
 
-/** One line a breaking change; empty: every client of `before` can talk to `after`. */
+/** Returns one line for each breaking change; empty: every client of `before` can talk to `after`. */
 export function breakingChanges(released: OpenApi, current: OpenApi): string[] {
   const found: string[] = [];
   const [before, after] = [inlined(released), inlined(current)];
@@ -181,7 +181,7 @@ const above = (old: number | undefined, now: number | undefined): boolean =>
 const below = (old: number | undefined, now: number | undefined): boolean =>
   now !== undefined && now < (old ?? Number.POSITIVE_INFINITY);
 
-/** Without references, and a constant as the enum that it is. */
+/** Replaces references by their schemas, and a constant by the enum that it is. */
 function inlined(document: OpenApi): OpenApi {
   const known = document.components?.['schemas'] ?? {};
   const plain = (value: unknown): unknown => {

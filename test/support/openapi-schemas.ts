@@ -4,9 +4,9 @@ import * as z from 'zod';
 import type { OpenApi } from '../../src/adapters/http/openapi.ts';
 
 export interface Schemas {
-  /** Documented statuses of `METHOD /path`, without `default`. */
+  /** Returns the documented statuses of `METHOD /path`, without `default`. */
   statuses(operation: string): string[];
-  /** What is wrong with a body; undefined: nothing. */
+  /** Returns what is wrong with a body; undefined: nothing. */
   requestFault(operation: string, body: unknown): string | undefined;
   /** The same of an answer; a status that is not documented is judged by `default`. */
   answerFault(operation: string, status: string, body: unknown): string | undefined;

@@ -11,12 +11,12 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Shell {
   run(block: string): Promise<{ status: number; output: string }>;
-  /** Ctrl-C: ends what the shell runs now. */
+  /** Ends what the shell runs now, like Ctrl-C. */
   interrupt(): void;
   end(): void;
 }
 
-/** The fenced blocks of one language. */
+/** Reads the fenced blocks of one language. */
 export async function blocksOf(page: string, language: string): Promise<string[]> {
   const text = await readFile(join(ROOT, page), 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
@@ -24,7 +24,7 @@ export async function blocksOf(page: string, language: string): Promise<string[]
   );
 }
 
-/** One bash for the whole page, as the reader has one: functions and variables stay. */
+/** Opens one bash for the whole page, as the reader has one: functions and variables stay. */
 export function openShell(cwd = ROOT): Shell {
   const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], {
     cwd,

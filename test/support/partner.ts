@@ -32,7 +32,7 @@ export interface PartnerSpec {
   chains: readonly [TestChain, TestChain];
   account: TestAccount;
   operator: TestAccount;
-  /** More of its configuration, or other values. */
+  /** Options to add to its configuration, or to replace there. */
   config?: object;
   venue?: Partial<PartnerVenueOptions>;
 }
@@ -41,13 +41,13 @@ export interface TestPartner {
   client: PartnerClient;
   venue: PartnerVenue;
   url: string;
-  /** Of the venue, PEM, and of the partner, as a venue's configuration has it. */
+  /** The venue's public key in PEM; `publicKey` is the partner's, as a venue's configuration has it. */
   venueKey: string;
   publicKey: string;
   said(): string;
   /** Writes its configuration anew; it counts from the next request on. */
   configure(change: object): Promise<void>;
-  /** SIGKILL, then a new process with the same files. */
+  /** Kills it with SIGKILL, then starts a new process with the same files. */
   restart(): Promise<void>;
   kill(): void;
   stop(): Promise<void>;

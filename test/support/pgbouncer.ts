@@ -1,4 +1,4 @@
-/** A real PgBouncer before a test's PostgreSQL. */
+/** Starts a real PgBouncer before a test's PostgreSQL. */
 
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { unprivilegedUser } from '../../src/adapters/postgres/embedded/unprivile
 import { spawnWatched } from '../../src/adapters/process/parent-watchdog.ts';
 
 export interface PgBouncer {
-  /** The given URL, through the pooler. */
+  /** Returns the given URL, through the pooler. */
   through(url: string): string;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A real PostgreSQL for a test file: databases on the run's server, or a server of its own. */
+/** Starts a real PostgreSQL for a test file: databases on the run's server, or a server of its own. */
 
 import { rm } from 'node:fs/promises';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/embedded.ts';
@@ -25,12 +25,12 @@ export interface OwnServer extends TestServer {
   start(): Promise<void>;
 }
 
-/** Without settings on the run's server, where there is one. */
+/** Uses the run's server, where there is one, unless there are settings. */
 export async function startTestPostgres(settings?: Record<string, string>): Promise<TestPostgres> {
   return onServer(await (settings ? startOwnServer(settings) : startServer()), async () => {});
 }
 
-/** For tests that stop or reconfigure the server. */
+/** Starts a server for tests that stop or reconfigure it. */
 export async function startOwnPostgres(settings?: Record<string, string>): Promise<TestPostgres> {
   return onServer(await startOwnServer(settings), async () => {});
 }
@@ -62,7 +62,7 @@ export async function startOwnServer(
   };
 }
 
-/** On the caller's server; `clean` runs once the server has stopped. */
+/** Makes databases on the caller's server; `clean` runs once the server has stopped. */
 export function onServer(server: TestServer, clean: () => Promise<void>, standard = 'test'): TestPostgres {
   const open: Database[] = [];
   return {

@@ -1,11 +1,11 @@
 /**
- * What providers of nodes refuse, and how they say it: figures and words from their documentation and from
- * public reports of their answers. Each entry is one plan of one provider.
+ * Describes what providers of nodes refuse, and how they say it: figures and words from their documentation
+ * and from public reports of their answers. Each entry is one plan of one provider.
  */
 
 import type { Call, HttpRefusal, Provider, RpcError } from '../faults/support/rpc-proxy.ts';
 
-/** How a refusal looks. `error`: JSON-RPC, once for the whole request. `each`: for each call, with 200. */
+/** The shape of a refusal. `error`: JSON-RPC, once for the whole request. `each`: for each call, with 200. */
 type Dress =
   | { as: 'each' }
   | { as: 'error'; status: number; retryAfterSeconds?: number }
@@ -233,7 +233,7 @@ export interface PlayedProvider extends Provider {
   counts: Record<'rate' | 'logs' | 'batch' | 'history' | 'missing' | 'lag', number>;
 }
 
-/** By the place of the block among their parameters. */
+/** The position of the block among the parameters of each method. */
 const STATE_AT: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_getBalance: 1,
@@ -256,7 +256,7 @@ export function playProvider(
   /** Calls that one request may not make, when the others may. */
   const overRate = new WeakSet<Call>();
 
-  /** How many of so many calls a key may make now. */
+  /** Returns how many of so many calls a key may make now. */
   function take(key: string, wanted: number): number {
     const now = performance.now();
     const bucket = buckets.get(key) ?? { left: limit, atMs: now };

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Feed, FeedListener } from '../../src/ports/feed.ts';
 
 export interface PuppetFeed extends Feed {
-  /** From now on; undefined: no price. */
+  /** Sets the price from now on; undefined: no price. */
   say(symbol: string, price: number | undefined): void;
 }
 
@@ -12,7 +12,7 @@ const EVERY_MS = 50;
 
 export function puppetFeed(source: string, first: Record<string, number> = {}): PuppetFeed {
   const prices = new Map<string, number>(Object.entries(first));
-  /** One per listening process: an LP may run in several. */
+  /** One listener per process: an LP may run in several. */
   const listeners = new Set<FeedListener>();
   let [timer, sequence] = [undefined as NodeJS.Timeout | undefined, 0];
 

@@ -1,4 +1,4 @@
-/** A real redis-server for a test file. Its content ends with it, or stays where a test needs that. */
+/** Starts a real redis-server for a test file. Its content ends with it, or stays where a test needs that. */
 
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
@@ -9,13 +9,13 @@ export interface TestRedis {
   port: number;
   flush(): void;
   stop(): Promise<void>;
-  /** SIGKILL: unwritten data is lost. */
+  /** Kills it with SIGKILL: unwritten data is lost. */
   kill(): Promise<void>;
 }
 
 /**
- * On the port of an earlier one, it replaces that one. With a `folder` every command is written there and
- * read again by the next server.
+ * Starts a server; on the port of an earlier one it replaces that one. With a `folder` every command is
+ * written there and read again by the next server.
  */
 export async function startRedis({
   port: wanted,

@@ -1,6 +1,6 @@
 /**
- * How many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and a load balancer for
- * several: one address whose connections go to each in turn.
+ * Reads how many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and a load balancer
+ * for several: one address whose connections go to each in turn.
  */
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -1,4 +1,6 @@
-/** The examples of `ops/proxy` as real servers before a test's venue, with its ports and a certificate. */
+/**
+ * Starts the examples of `ops/proxy` as real servers before a test's venue, with its ports and a certificate.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +21,7 @@ export interface ReverseProxy {
   stop(): Promise<void>;
 }
 
-/** `opsPort`: where `/readyz` of the venue is. */
+/** Starts a proxy. `opsPort`: where `/readyz` of the venue is. */
 export async function startReverseProxy(
   kind: 'nginx' | 'haproxy',
   { venuePort, opsPort }: { venuePort: number; opsPort: number },
@@ -76,7 +78,7 @@ export async function startReverseProxy(
   };
 }
 
-/** What Debian's own nginx.conf has around the files of conf.d. */
+/** Wraps a site like Debian's own nginx.conf wraps the files of conf.d. */
 const inHttpBlock = (site: string, folder: string): string => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;

@@ -1,6 +1,6 @@
 /**
- * A venue and a worker, both with route venues. Tests ask for quotes over HTTP and follow them on real chains
- * to their end.
+ * Starts a venue and a worker, both with route venues. Tests ask for quotes over HTTP and follow them on real
+ * chains to their end.
  */
 
 import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
@@ -30,17 +30,17 @@ export interface RouterWorld {
   b: TestChain;
   key: string;
   asset(chain: TestChain, token: TokenInfo): string;
-  /** With money on every chain. */
+  /** Makes a taker with money on every chain. */
   taker(): Promise<TestAccount>;
   quotes(body: object): Promise<Answer>;
   /** Candidates of a request that has some. */
   candidates(body: object): Promise<Json[]>;
   preflight(candidate: Json, body?: object): Promise<Answer>;
-  /** Preflight, signatures, submission; the answer must be 200. Its order id. */
+  /** Makes preflight, signatures and submission; the answer must be 200. Returns the order id. */
   submit(taker: TestAccount, candidate: Json, plan?: Json): Promise<Hex>;
   /** Mines until the order is there. */
   reaches(orderId: Hex, ...stages: Progress['stage'][]): Promise<OrderRecord & { progress: Progress }>;
-  /** What an LP does for an order that is open. */
+  /** Fills an open order as an LP does. */
   fill(orderId: Hex, lp: { lp: TestAccount; operator: TestAccount }): Promise<void>;
   held(owner: TestAccount, chain: TestChain, token: TokenInfo): Promise<bigint>;
   relayer: TestAccount;

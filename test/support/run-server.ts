@@ -18,13 +18,13 @@ interface Tables {
   migrations: readonly Migration[];
 }
 
-/** What worlds use of a PostgreSQL server, be it the run's or one of their own. */
+/** The parts of a PostgreSQL server that worlds use, be it the run's server or one of their own. */
 export interface TestServer {
-  /** Of the database `postgres`. */
+  /** The URL of the database `postgres`. */
   url: string;
   /** Returns the URL of the database with this name, and creates it where there is none. */
   database(name: string, tables?: Tables): Promise<string>;
-  /** No connection to any of the databases outlives it. */
+  /** Stops the server; no connection to any of the databases outlives it. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ async function createDatabase(server: string, name: string, tables: Tables | und
   return urlOf(server, name);
 }
 
-/** By name, the templates that are known to exist. */
+/** The templates that are known to exist, by name. */
 const templates = new Map<string, Promise<string>>();
 
 function templateOf(server: string, { schema, migrations }: Tables): Promise<string> {
@@ -71,7 +71,7 @@ function templateOf(server: string, { schema, migrations }: Tables): Promise<str
   return known;
 }
 
-/** One process makes it; the others wait. */
+/** Makes a template in one process; the others wait. */
 async function makeTemplate(server: string, name: string, { schema, migrations }: Tables): Promise<string> {
   await withAdmin(server, async (admin) => {
     await admin.query('select pg_advisory_lock(hashtext($1))', [name]);

@@ -1,5 +1,5 @@
 /**
- * A venue controlled by a test: a real WebSocket server with the link's handshake, which records every
+ * Plays a venue controlled by a test: a real WebSocket server with the link's handshake, which records every
  * answer.
  */
 
@@ -40,16 +40,16 @@ export interface ScriptedVenue {
    * Sends a request and waits for its first answer; to the replica of this name, where several are connected.
    */
   ask(rfq: Rfq, replica?: string): Promise<Answer>;
-  /** A replica's last status; undefined while it is not connected or has sent none. */
+  /** Returns a replica's last status; undefined while it is not connected or has sent none. */
   said(replica: string): LinkMessage<'status', FromSolver> | undefined;
   /** Sends a request and waits for all answers to it. */
   askAll(rfq: Rfq): Promise<Answer[]>;
   /** Sends any message; an answer resolves the wait on its rfqId. */
   send(message: FromVenue, replica?: string): void;
   answerTo(rfqId: string): Promise<Answer>;
-  /** What a `resync` is answered with. */
+  /** The awards with which a `resync` is answered. */
   awards: LinkMessage<'resync', FromVenue>['awards'];
-  /** What the next welcome demands. */
+  /** The bond that the next welcome demands. */
   minBond: LinkMessage<'welcome', FromVenue>['minBond'];
   resyncs: number;
   keys: (string | undefined)[];
@@ -77,7 +77,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   let turn = 0;
   let hello: Hello | undefined;
 
-  /** As a venue picks: the active ones in turn. */
+  /** Picks as a venue does: the active ones in turn. */
   function picked(): WebSocket {
     const active = [...sockets].filter(([, status]) => status?.status === 'active').map(([client]) => client);
     const from = active.length > 0 ? active : [...sockets.keys()];
@@ -185,7 +185,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
 }
 
 /**
- * A request over one or two chains, such as `request({ from: chain, to: chain, give: usdc, take: weth,
+ * Makes a request over one or two chains, such as `request({ from: chain, to: chain, give: usdc, take: weth,
  * amount: 2500_000000n })`.
  */
 export function request({

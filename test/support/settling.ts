@@ -45,9 +45,9 @@ export interface Settling {
     sender?: Partial<TransactorOptions>;
   }): Promise<Worker>;
   taker(): Promise<TestAccount>;
-  /** Signed, funded and accepted, not yet looked at by anybody; of a new taker where none is named. */
+  /** Signs, funds and accepts an order that no worker has read yet; of a new taker where none is named. */
   accept(terms?: Partial<TradeTerms>, change?: Partial<NewOrder>, into?: VenueStore): Promise<NewOrder>;
-  /** As the LP of a cross-chain order would, once it is escrowed. */
+  /** Fills as the LP of a cross-chain order would, once it is escrowed. */
   fill(trade: NewOrder): Promise<void>;
   stageOf(trade: NewOrder, from?: VenueStore): Promise<OrderStage | undefined>;
   /** Mines until every one of these is there. */

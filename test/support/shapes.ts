@@ -39,7 +39,7 @@ export interface Shape {
 export const shape = (name: string, ...rows: Row[]): Shape => ({ name, rows });
 
 export interface Walk {
-  /** What is wrong with an answer, one line each. */
+  /** Lists what is wrong with an answer, one line each. */
   problems(type: Type, value: unknown): string[];
   /** Rows that no answer has shown with a value so far, such as `GasEstimate.usd`. */
   unseen(shapes: readonly Shape[]): string[];
@@ -114,7 +114,7 @@ const TYPES: Record<Extract<Type, string>, (value: unknown) => boolean> = {
     Number.isInteger(value) && (value as number) > 1_000_000_000 && (value as number) < 2 ** 32,
   'CAIP-19': text(/^eip155:[1-9]\d*\/erc20:0x[0-9a-f]{40}$/),
   hex: text(/^0x(?:[0-9a-f]{2})+$/),
-  /** Of names and positions, as errors point at fields. */
+  /** Matches a path of names and positions, as errors point at fields. */
   path: (value) =>
     Array.isArray(value) && value.every((step) => typeof step === 'string' || Number.isInteger(step)),
   object: isObject,

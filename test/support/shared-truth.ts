@@ -1,4 +1,4 @@
-/** The shared inventory as a few lines of plain bigints: what any real one has to decide alike. */
+/** Plays the shared inventory in a few lines of plain bigints: every real one has to decide alike. */
 
 import type { ChainReport, SharedHoldGroup, Verdict } from '../../src/ports/shared-inventory.ts';
 

@@ -1,4 +1,6 @@
-/** A log and metrics for tests that look at neither. `FIRMQUOTE_TEST_LOG=1` shows warnings and worse. */
+/**
+ * Provides a log and metrics for tests that read neither. `FIRMQUOTE_TEST_LOG=1` shows warnings and worse.
+ */
 
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
@@ -20,7 +22,7 @@ export const silentLog: Log = {
 const born = new Map<string, Set<string>>();
 const seriesOf = (labels: Record<string, string>) => JSON.stringify(Object.entries(labels).toSorted());
 
-/** Only a law is checked: each series of a counter starts at 0, or no alert would see its first event. */
+/** Checks only one law: each series of a counter starts at 0, or no alert would see its first event. */
 export const silentMetrics: Metrics = {
   counter(name, _help, labels = []) {
     const series = born.get(name) ?? new Set([seriesOf({})]);

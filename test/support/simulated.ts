@@ -1,6 +1,6 @@
 /**
- * An LP for tests of the simulator: one or two pairs on one or two chains, with the model's parameters and
- * the default risk controls.
+ * Makes an LP for tests of the simulator: one or two pairs on one or two chains, with the model's parameters
+ * and the default risk controls.
  */
 
 import type { Address } from '../../src/domain/hex.ts';
@@ -75,7 +75,7 @@ export function simulatedMaker(
   };
 }
 
-/** One path for each pair of the LPs. */
+/** Simulates a market with one path for each pair of the LPs. */
 export function simulatedMarket(
   paths: readonly (readonly number[])[],
   makers: readonly MakerSetup[],

@@ -1,6 +1,6 @@
 /**
- * A scripted solver: speaks the link protocol over a real socket, signs with a real key, and answers each
- * request as its script says.
+ * Plays a scripted solver: it speaks the link protocol over a real socket, signs with a real key, and answers
+ * each request as its script says.
  */
 
 import { WebSocket } from 'ws';
@@ -36,12 +36,12 @@ export interface SolverSpec {
   operator: TestAccount;
   chains: readonly Chain[];
   corridors: string[];
-  /** What to answer a request with; nothing: silence. */
+  /** Returns the answer to a request; nothing: silence. */
   answer: (rfq: Rfq, make: Maker) => FromSolver | FromSolver[] | undefined;
-  /** What to answer a slice with; the default signs it. */
+  /** Returns the answer to a slice; the default signs it. */
   slice?: (slice: SliceRequest, make: Maker) => FromSolver | undefined;
   status?: 'active' | 'standby';
-  /** Only looks on: proves nothing. */
+  /** True: it only watches and proves nothing. */
   shadow?: boolean;
   /** Chain time: a chain that mines on demand runs ahead of the wall. */
   now?: () => number;
@@ -72,7 +72,7 @@ export interface Maker {
 
 export interface ScriptedSolver {
   received: FromVenue[];
-  /** Every message it sent. */
+  /** Every message that the solver sent. */
   said: FromSolver[];
   /** The next message of a type, whether it has come already or not. */
   next<T extends FromVenue['type']>(
@@ -87,7 +87,8 @@ export interface ScriptedSolver {
 const sign = (who: TestAccount, digest: Hex): Hex => who.sign(digest);
 
 /**
- * A link to each replica behind the address, or to each address; the same message from several counts once.
+ * Opens a link to each replica behind the address, or to each address; the same message from several counts
+ * once.
  */
 export async function startSolver(
   url: string | readonly string[],
@@ -155,7 +156,7 @@ export async function startSolver(
 }
 
 interface Line {
-  /** How often this link brought which text. */
+  /** Counts how often this link brought each text. */
   heard: Map<string, number>;
   send(text: string): void;
   closed: Promise<{ code: number; reason: string }>;

@@ -32,7 +32,7 @@ export async function readUnit(name: string): Promise<Unit> {
   return (section, directive) => found.get(`${section}.${directive}`) ?? [];
 }
 
-/** The variables of the unit, with its credentials in `credentials` (`%d`). */
+/** Returns the variables of the unit, with its credentials in `credentials` (`%d`). */
 export const variablesOf = (unit: Unit, credentials: string): Record<string, string> =>
   Object.fromEntries(
     unit('Service', 'Environment').map((text): [string, string] => {
@@ -41,13 +41,13 @@ export const variablesOf = (unit: Unit, credentials: string): Record<string, str
     }),
   );
 
-/** What follows the program in the command of the unit: the words of `firmquote`. */
+/** Returns what follows the program in the unit's command: the words of `firmquote`. */
 export function wordsOf(unit: Unit): string[] {
   const [command = ''] = unit('Service', 'ExecStart');
   const words = command.split(' ');
   return words.slice(words.findIndex((word) => word.endsWith('/dist/apps/cli/main.js')) + 1);
 }
 
-/** Name and file of each credential. */
+/** Returns name and file of each credential. */
 export const credentialsOf = (unit: Unit): [string, string][] =>
   unit('Service', 'LoadCredential').map((text) => text.split(':') as [string, string]);

@@ -1,11 +1,14 @@
-/** A taker with a key: signs what it is given, as a wallet would, with viem and not with our own encoder. */
+/**
+ * Plays a taker with a key: it signs what it is given, as a wallet would, with viem and not with our own
+ * encoder.
+ */
 
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { TestAccount } from './devnet.ts';
 import type { Json } from './venue.ts';
 
-/** EIP-712 over an envelope exactly as it came over the wire. */
+/** Signs EIP-712 over an envelope exactly as it came over the wire. */
 export function signTypedData(who: TestAccount, payload: Json): Promise<Hex> {
   const { EIP712Domain: _, ...types } = payload['types'] as unknown as Record<
     string,

@@ -20,11 +20,11 @@ export interface TradeTerms {
   origin: TestChain;
   dest?: TestChain;
   taker: TestAccount;
-  /** One slice each, equal parts of the output. */
+  /** The LPs, with one slice each: equal parts of the output. */
   lps: readonly { account: TestAccount; operator?: TestAccount }[];
   lock?: Funding['mode'];
   inputAmount?: bigint;
-  /** Beside the USDC; by `lock: 'resourceLock'` only. */
+  /** The WETH input beside the USDC; by `lock: 'resourceLock'` only. */
   wethInput?: bigint;
   outputAmount?: bigint;
   validForSeconds?: number;
@@ -37,7 +37,7 @@ export interface TradeTerms {
 
 export const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
 
-/** USDC in, WETH out. */
+/** Makes an order of USDC in, WETH out. */
 export function makeOrder({
   origin,
   dest = origin,
@@ -121,7 +121,7 @@ export function fund(
   }
 }
 
-/** All signatures of the trade. */
+/** Makes a trade with all its signatures. */
 export function makeTrade(terms: TradeTerms): NewOrder {
   const { origin, taker, lps, lock = 'eip3009', executionMode = 'apiSubmit' } = terms;
   const order = makeOrder(terms);

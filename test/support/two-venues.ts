@@ -1,4 +1,4 @@
-/** One LP on a real chain that serves an honest venue and another one, which the test plays. */
+/** Links one LP on a real chain to an honest venue and to another one, which the test plays. */
 
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -19,9 +19,9 @@ export interface TwoVenues {
   devnet: Devnet;
   honest: ScriptedVenue;
   lp: LpNode;
-  /** A series of the LP's metrics, with its labels; 0 if absent. */
+  /** Reads a series of the LP's metrics, with its labels; 0 if absent. */
   metric(series: string): Promise<number>;
-  /** What this taker of a venue gets for 2,500 USDC: 'quote', or why not. */
+  /** Returns the answer to this taker of a venue for 2,500 USDC: 'quote', or why there is none. */
   answerTo(taker: number, venue?: ScriptedVenue): Promise<string>;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the
- * relayer's wallet are the test's. With `FIRMQUOTE_TEST_REPLICAS` it has that many replicas: `url` leads to
- * each in turn, `call` asks each in turn, solvers link to all.
+ * Starts a whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers
+ * and the relayer's wallet are the test's. With `FIRMQUOTE_TEST_REPLICAS` it has that many replicas: `url`
+ * leads to each in turn, `call` asks each in turn, solvers link to all.
  */
 
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/adapters/http/server.ts';
@@ -39,10 +39,10 @@ import { type ScriptedSolver, type SolverSpec, startSolver } from './solver.ts';
 
 export interface TestVenue {
   url: string;
-  /** Of each replica. */
+  /** The URL of each replica. */
   urls: readonly string[];
   http: HttpServer;
-  /** Of the first replica, like `http`, `store` and `bus`. */
+  /** The first replica's venue; `http`, `store` and `bus` are also of that replica. */
   venue: Venue;
   db: Database;
   store: VenueStore;
@@ -85,7 +85,7 @@ export interface TestVenue {
    * of the call.
    */
   agree(others: readonly Replica[]): Promise<void>;
-  /** For reading what is stored. */
+  /** The URL for reading what is stored. */
   databaseUrl: string;
   /** Stops the database for good. */
   stopDatabase(): Promise<void>;
@@ -111,16 +111,16 @@ export type Json = { [key: string]: Json } & Json[] & string & number & null;
 
 export interface Surroundings {
   chainIds?: number[];
-  /** Of these, the ones with Arc's currency. */
+  /** Those of `chainIds` that have Arc's currency. */
   arcIds?: readonly number[];
   finality?: readonly FinalityStep[];
   landingMarginSeconds?: number;
-  /** Beside USDC and WETH. */
+  /** How many tokens there are beside USDC and WETH. */
   moreTokens?: number;
   fsync?: boolean;
   /** A running server, with its content. */
   postgres?: TestPostgres;
-  /** What the venue sees of a chain: the real one, or a slower or failing one. */
+  /** Returns the port through which the venue reads a chain: the real one, or a slower or failing one. */
   seen?: (port: ChainPort) => ChainPort;
   /** Called once the chains and the database run. */
   routeVenues?: (chains: readonly TestChain[], db: Database) => Promise<RouteVenue[]>;

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: a real HTTP server that answers as a test says, and keeps what it was sent. */
+/** Receives webhooks on a real HTTP server that answers as a test says, and keeps what it was sent. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,10 +13,10 @@ export interface Received {
 
 export interface Receiver {
   port: number;
-  /** Under `path`, which tells endpoints apart. */
+  /** Returns the URL under `path`, which tells endpoints apart. */
   url(path: string): string;
   received(path: string): Received[];
-  /** From now on, for this path; undefined: 204. */
+  /** Sets the answers for this path from now on; undefined: 204. */
   answer(path: string, how: ((response: ServerResponse, request: IncomingMessage) => void) | undefined): void;
   stop(): Promise<void>;
 }

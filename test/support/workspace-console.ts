@@ -1,4 +1,4 @@
-/** A workspace's console in a browser, as its people open it: keys, pages, and pictures for the docs. */
+/** Opens a workspace's console in a browser, as its people do: keys, pages, and pictures for the docs. */
 
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -47,7 +47,10 @@ export interface Opened<W> {
   wallet: W;
 }
 
-/** `nodes`: URLs of other hosts that the page may ask. `install`: before the page loads. */
+/**
+ * Opens the console. `nodes`: URLs of other hosts that the page may ask. `install`: runs before the page
+ * loads.
+ */
 export async function openConsole<W = undefined>(
   { browser, url, nodes = [] }: { browser: Browser; url: string; nodes?: readonly string[] },
   screen: Screen,
@@ -90,14 +93,14 @@ export async function visit(page: Page, name: string): Promise<void> {
     .waitFor();
 }
 
-/** Nothing that axe finds, and nothing wider than the screen. */
+/** Expects that axe finds nothing, and that nothing is wider than the screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await faultsOfAccess(page)).toEqual([]);
   const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   expect(wide).toBeLessThanOrEqual(0);
 }
 
-/** With `RENEW_DOCS=yes`, for the docs. */
+/** Takes a picture for the docs with `RENEW_DOCS=yes`. */
 export async function photograph(page: Page, name: string, screen: Screen): Promise<void> {
   if (RENEW)
     await page.screenshot({
@@ -111,9 +114,9 @@ export interface WorkspaceWorld {
   world: World;
   browser: Browser;
   url: string;
-  /** Jane Doe's, and a service key. */
+  /** Jane Doe's keys, and a service key. */
   owner: Keys;
-  /** Of nobody. */
+  /** Keys of no member. */
   viewer: Keys;
   receiver: Receiver;
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
 import type { LpNode, LpStatus } from '../../src/lp/node/interface.ts';
 import type { Accounts } from '../../src/lp/accounting/accounts.ts';
 
-/** As JSON carries it: amounts beyond what a number holds are decimal texts. */
+/** The type as JSON carries it: amounts beyond what a number holds are decimal texts. */
 export type Json<T> = T extends bigint
   ? string
   : T extends readonly (infer Item)[]
@@ -44,7 +44,7 @@ export interface Answers {
 
 export type PricingPreview = Json<ReloadPreview>;
 
-/** What the server said when it refused, or that it did not answer. */
+/** The server's words when it refused, or the news that it did not answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

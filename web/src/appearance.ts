@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until somebody chooses. */
+/** Chooses light or dark: the system's setting holds until the user chooses. */
 
 import { useEffect, useState } from 'react';
 

@@ -1,6 +1,9 @@
-/** How figures are written: exact where they are money, short where they are not. */
+/** Writes figures: exact where they are money, short where they are not. */
 
-/** Base units as whole tokens, at most `digits` after the point, rounded toward zero; grouped in threes. */
+/**
+ * Writes base units as whole tokens, at most `digits` after the point, rounded toward zero; grouped in
+ * threes.
+ */
 export function tokens(base: string, decimals: number, digits = 6): string {
   const negative = base.startsWith('-');
   const text = (negative ? base.slice(1) : base).padStart(decimals + 1, '0');

@@ -1,4 +1,4 @@
-/** What surrounds every page of an LP's console: login, and the LP's state at a glance. */
+/** The frame around every page of an LP's console: login, and the LP's state at a glance. */
 
 import { Callout } from '@radix-ui/themes';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -24,7 +24,7 @@ export function useLive<Path extends keyof Answers>(
   return { data, error, readAtMs: dataUpdatedAt, old: data !== undefined && nowMs - dataUpdatedAt > oldMs };
 }
 
-/** Unix ms, renewed each second. */
+/** Returns the Unix ms, renewed each second. */
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Who is logged in, for the pages below the frame. */
+/** Tells the pages below the frame who is logged in. */
 
 import { createContext, useContext } from 'react';
 import type { Role } from './api.ts';

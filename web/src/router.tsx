@@ -1,4 +1,4 @@
-/** Which page has which address, behind the login. */
+/** Maps addresses to pages, behind the login. */
 
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Frame } from './frame.tsx';

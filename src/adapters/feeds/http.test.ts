@@ -136,7 +136,7 @@ test('a symbol cannot change the rest of the URL', async () => {
 });
 
 test('gives up slow answers, and sends one request at a time', async () => {
-  // Counted where they are asked: the server hears of an end a moment after the next question may have come.
+  // Counted where they are asked: the server learns of an end after the next request may have come.
   let open = 0;
   let most = 0;
   const real = globalThis.fetch;

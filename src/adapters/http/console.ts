@@ -64,7 +64,7 @@ export async function startConsole(options: ConsoleOptions): Promise<OpsServer> 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(plainHeaders);
     const { host: asked, origin } = request.headers;
-    // A name that somebody else's DNS points here would make their page one of ours.
+    // A foreign DNS name that points here would make its owner's page one of ours.
     if (isLoopback(host) && !isLocalHost(asked))
       return refuse(reply, 403, 'forbidden', 'Open the console at localhost or 127.0.0.1.');
     const acts = request.method !== 'GET' && request.method !== 'HEAD';

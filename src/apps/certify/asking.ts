@@ -53,7 +53,7 @@ interface Waiting {
 
 /** Answers are waited for so long after their deadline, to tell late from none. */
 const LATE_MS = 500;
-/** A share of answers in a hundred may be late or missing: a network has bad moments. */
+/** Per cent of the answers that may be late or missing: a network has short faults. */
 const SPARE_PER_CENT = 1;
 const FEE_BPS = 2;
 

@@ -83,7 +83,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await rmdir(dirname(layout.manifest)).catch(() => {});
   });
   const remains = await readState(layout.state);
-  // Processes of a killed demo take a moment to end; those of another demo do not end.
+  // Processes of a killed demo need some time to end; those of another demo do not end.
   await assertPortsFree(
     portsOf(layout, {
       chains: config.chains.length,

@@ -1,7 +1,7 @@
 /**
- * `firmquote deploy run` on one chain. What is left to do is decided from the chain, again after every
- * transaction. Each transaction takes the nonce that the account has at the block that was looked at, so of
- * all that this and earlier, killed runs have sent for a step at most one is ever mined.
+ * Runs `firmquote deploy run` on one chain. It decides from the chain what is left to do, again after every
+ * transaction. Each transaction takes the account's nonce at the block that was read, so of all that this and
+ * earlier, killed runs have sent for a step at most one is ever mined.
  */
 
 import { formatUnits } from '../../domain/amount.ts';

@@ -11,7 +11,7 @@ import {
 } from './played.ts';
 
 export const AWS_KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
-/** What the client library reads from the environment. */
+/** The variables that the client library reads from the environment. */
 export const AWS_ENVIRONMENT = {
   AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
@@ -79,7 +79,9 @@ export function playAwsKms(account = KEY_NUMBER): Promise<PlayedService> {
   });
 }
 
-/** It reads no request without its signature, for another key, or with fields that it does not know. */
+/**
+ * Refuses a request without its signature, for another key, or with fields that the service does not know.
+ */
 function refusal(
   { method, path, headers, body }: PlayedRequest,
   fields: readonly string[],

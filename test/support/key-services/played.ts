@@ -1,4 +1,4 @@
-/** What the played key services share: an HTTP server, the key, and the faults of the next requests. */
+/** Shared by the simulated key services: an HTTP server, the key, and the faults of the next requests. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
@@ -7,7 +7,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '../../../src/domain/hex.ts';
 import { account } from '../devnet.ts';
 
-/** How the service answers one request to sign; "ok" is no fault. */
+/** The service's answer to one request to sign; "ok" is no fault. */
 export type Fault =
   | 'ok'
   | 'throttled'
@@ -31,17 +31,17 @@ export interface WireAnswer {
 
 export interface PlayedService {
   url: string;
-  /** Every connection ends without an answer, whatever is asked. */
+  /** True: every connection ends without an answer, whatever is asked. */
   gone: boolean;
-  /** Of each request to sign for which `next` has none. */
+  /** The fault of each request to sign for which `next` has none. */
   fault: Fault;
-  /** Of the next requests to sign, first in, first out. */
+  /** The faults of the next requests to sign, first in, first out. */
   next: Fault[];
-  /** Of every request to sign, beside what the machine takes. */
+  /** The latency of every request to sign, beside what the machine takes. */
   latencyMs: number;
   /** Requests to sign so far. */
   signed: number;
-  /** The most requests to sign that were in progress at once. */
+  /** The most requests to sign that were in progress at the same time. */
   most: number;
   /** Requests whose client went away before the answer. */
   abandoned: number;

@@ -17,7 +17,7 @@ import { AUTHORITY, SERVER } from './certificates.ts';
 const OTHER = `0x${'42'.repeat(64)}`;
 const PATH = '/api/v1/eth1';
 
-/** It limits nothing itself: a proxy before it does. */
+/** Answers of the service; 429 comes from a proxy before it, because it limits nothing itself. */
 const FAILURES: Partial<Record<Fault, WireAnswer>> = {
   throttled: { status: 429, body: '<html><head><title>429 Too Many Requests</title></head></html>' },
   down: { status: 500, body: 'Internal Server Error' },

@@ -1,4 +1,6 @@
-/** What surrounds every page of the administrators: sign-in with an admin key, and whether orders are stuck. */
+/**
+ * The frame around every page of the administrators: sign-in with an admin key, and whether orders are stuck.
+ */
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** Which page has which address, behind the sign-in. */
+/** Maps addresses to pages, behind the sign-in. */
 
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Frame } from './frame.tsx';

@@ -1,4 +1,4 @@
-/** Who did what to this LP, newest first. */
+/** Lists who did what to this LP, newest first. */
 
 import { Text } from '@radix-ui/themes';
 import { dateTime } from '../format.ts';

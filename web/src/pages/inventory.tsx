@@ -1,4 +1,4 @@
-/** Where the money is, what it is promised for, and how far it is from its targets. */
+/** Shows where the money is, what it is promised for, and how far it is from its targets. */
 
 import { Progress, Text } from '@radix-ui/themes';
 import { age, number, short, tokens } from '../format.ts';
@@ -118,7 +118,7 @@ export function InventoryPage() {
   );
 }
 
-/** What is worth moving while transfers are off. */
+/** Shows what is worth moving while transfers are off. */
 function Advice({ live }: { live: ReturnType<typeof useLive<'/inventory'>> }) {
   return (
     <Section title="Worth moving" live={live} note="Moves that cost less than a day of what draining costs.">

@@ -1,4 +1,4 @@
-/** Whether the LP quotes, and if not, why. */
+/** Shows whether the LP quotes, and if not, why. */
 
 import { Badge, Callout, DataList, Flex, Grid as Columns, Text } from '@radix-ui/themes';
 import { age, number } from '../format.ts';

@@ -1,4 +1,7 @@
-/** The pricing parameters: in force, a change of them with what it would have done, and the versions before. */
+/**
+ * Shows the pricing parameters: those in force, a change of them with what it would have done, and earlier
+ * versions.
+ */
 
 import { Badge, Button, Callout, Flex, Text } from '@radix-ui/themes';
 import { useState } from 'react';
@@ -12,7 +15,7 @@ import { PricingChange, type Proposal } from '../parts/pricing-change.tsx';
 import { Section } from '../parts/section.tsx';
 import { useRole } from '../role.ts';
 
-/** The whole pair, not one corridor. */
+/** The choice of the whole pair instead of one corridor. */
 const EVERYWHERE = '';
 
 export function PricingPage() {

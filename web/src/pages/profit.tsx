@@ -1,4 +1,4 @@
-/** What was earned: totals, and rows by pair, corridor, taker or trade, in a window of time. */
+/** Shows what was earned: totals, and rows by pair, corridor, taker or trade, in a window of time. */
 
 import { Button, Callout, DataList, Flex, SegmentedControl, Text } from '@radix-ui/themes';
 import { useMutation } from '@tanstack/react-query';
@@ -12,7 +12,7 @@ import { Grid } from '../parts/grid.tsx';
 import { Section } from '../parts/section.tsx';
 
 const WINDOWS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, all: 0 } as const;
-/** As many as one answer has: more trades than a table is read for, and a file may hold them. */
+/** The most rows of one answer: nobody reads more in a table, and a file may hold them. */
 const MOST_ROWS = 10_000;
 const KEYS = ['pair', 'corridor', 'taker', 'trade'] as const;
 const NAMES = { pair: 'Pair', corridor: 'Corridor', taker: 'Taker', trade: 'Trade' } as const;
@@ -27,7 +27,7 @@ const TOTALS: Readonly<Record<string, string>> = {
   unrealised: 'Positions, unrealised',
   total: 'Total',
 };
-/** `markout_10s`: what trades were worth so long after their acceptance. */
+/** Reads the seconds of `markout_10s`: what trades were worth so long after their acceptance. */
 const secondsOf = (total: string): string | undefined => /^markout_(\d+)s$/.exec(total)?.[1];
 
 export function ProfitPage() {

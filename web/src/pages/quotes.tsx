@@ -1,4 +1,4 @@
-/** Recent requests and their outcomes; one request opens with every term of its price. */
+/** Shows recent requests and their outcomes; one request opens with every term of its price. */
 
 import { Badge, Callout, Flex, Heading, Table, Text } from '@radix-ui/themes';
 import { useQuery } from '@tanstack/react-query';

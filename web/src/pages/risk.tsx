@@ -1,4 +1,4 @@
-/** Every limit with its distance to its end, what is tripped, and the ways to stop. */
+/** Shows every limit with its distance to its end, what is tripped, and the ways to stop. */
 
 import { Badge, DataList, Flex, Progress } from '@radix-ui/themes';
 import { age, number, short } from '../format.ts';
@@ -8,7 +8,7 @@ import { Grid } from '../parts/grid.tsx';
 import { Section } from '../parts/section.tsx';
 import { useRole } from '../role.ts';
 
-/** What a limit counts together. */
+/** Names what a limit counts together. */
 const SCOPES: Readonly<Record<string, string>> = {
   perTaker: 'one taker',
   perTakerPair: 'one taker in one pair',

@@ -1,4 +1,7 @@
-/** Money between chains: what is worth moving, what the policy says of it, and each transfer with its step. */
+/**
+ * Shows money between chains: what is worth moving, what the policy says of it, and each transfer with its
+ * step.
+ */
 
 import { Badge, Card, DataList, Flex, Heading, Text, TextField } from '@radix-ui/themes';
 import { useState } from 'react';
@@ -14,7 +17,7 @@ import { useRole } from '../role.ts';
 type Plan = Answers['/transfers/plan']['plans'][number];
 type Transfer = Answers['/transfers']['transfers'][number];
 
-/** Each look asks the bridges for their fees. */
+/** The interval of reading the plans: each reading asks the bridges for their fees. */
 const PLANS_EVERY_MS = 10_000;
 const MODES = {
   off: 'Transfers are off (transfers.mode).',
@@ -22,12 +25,12 @@ const MODES = {
   automatic: 'Within the limits a transfer begins by itself (transfers.mode).',
 } as const;
 
-/** `whole`: "40000.5". */
+/** Groups whole tokens such as "40000.5" in threes. */
 const grouped = (whole: string): string => whole.replace(/\B(?=(?:\d{3})+(?:\.|$))(?<!\.\d*)/g, '\u202f');
 const moved = (amount: string, { asset, from, to }: { asset: string; from: string; to: string }) =>
   `${grouped(amount)} ${asset} from ${from} to ${to}`;
 
-/** `advice`: what to show while transfers are off. */
+/** Shows the transfers. `advice`: what to show while transfers are off. */
 export function TransferSections({ advice }: { advice: React.ReactNode }) {
   const live = useLive('/transfers', { rest: '?limit=200' });
   const [openedId, setOpenedId] = useState<string>();
@@ -162,7 +165,7 @@ function Plans({ enabled }: { enabled: boolean }) {
 function PlanCard({ of }: { of: Plan }) {
   const role = useRole();
   const { asset, from, to, plan, fee, begins, why, reason } = of;
-  /** undefined: what is advised at the time. */
+  /** The amount that the operator wrote; undefined: what is advised at the time. */
   const [written, setWritten] = useState<string>();
   const amount = written ?? of.amount;
   const isRefused = 'refused' in plan;

@@ -23,7 +23,7 @@ export function Confirm({
   command?: Readonly<Record<string, string>>;
   role: Role;
   color?: 'red' | 'green';
-  /** Whether the server refuses the act without one. */
+  /** True when the server refuses the act without a reason. */
   needsReason?: boolean;
   /** Fields. */
   children?: ReactNode;

@@ -6,9 +6,9 @@ import { RowsTable, type Sorted } from './table.tsx';
 
 export interface Column<Row> {
   name: string;
-  /** What is shown. */
+  /** Returns what the cell shows. */
   show(row: Row): ReactNode;
-  /** What is compared and searched. */
+  /** Returns the value that is compared and searched. */
   value(row: Row): string | number;
   end?: boolean;
 }

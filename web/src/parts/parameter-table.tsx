@@ -1,4 +1,4 @@
-/** One row for each pricing parameter, with a field for its new value. */
+/** Shows one row for each pricing parameter, with a field for its new value. */
 
 import { Badge, Button, Flex, Table, Text, TextField } from '@radix-ui/themes';
 import type { Answers } from '../api.ts';
@@ -30,7 +30,7 @@ export function ParameterTable({
   isOperator,
 }: {
   rows: readonly Parameter[];
-  /** What the file sets at this place. */
+  /** The values that the file sets at this place. */
   own: Values;
   effective: Readonly<Record<string, number | boolean>>;
   place: Place;
@@ -127,11 +127,11 @@ export function ParameterTable({
   );
 }
 
-/** Not rounded: this is what the file would say. */
+/** Writes the value as the file would, without rounding it. */
 const shown = (value: number | boolean | undefined): string =>
   typeof value === 'number' ? String(Number(value.toPrecision(12))) : String(value ?? '');
 
-/** The default and the bounds; the LP itself checks more, such as one value against another. */
+/** Writes the default and the bounds; the LP itself checks more, such as one value against another. */
 function range({ preset, least, most }: Parameter): string {
   const parts = [
     preset === null ? '' : `default ${shown(preset)}`,
@@ -141,7 +141,7 @@ function range({ preset, least, most }: Parameter): string {
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** What a text means; undefined: no value. Whether it is in bounds the LP decides. */
+/** Reads a value from a text; undefined: no value. The LP decides whether it is in bounds. */
 function valueOf({ kind }: Pick<Parameter, 'kind'>, text: string) {
   const word = text.trim();
   if (word === UNSET) return { value: null };
@@ -150,7 +150,9 @@ function valueOf({ kind }: Pick<Parameter, 'kind'>, text: string) {
   return word === '' || !Number.isFinite(value) ? undefined : { value };
 }
 
-/** As the LP takes it. A text that is no number is sent as it is, for the LP to refuse. */
+/**
+ * Builds the changes as the LP takes them. A text that is no number is sent as it is, for the LP to refuse.
+ */
 export function pairChanges(drafts: Drafts) {
   const pairs: Record<
     string,

@@ -1,4 +1,4 @@
-/** A titled part of a page: dims old figures and says since when they are old. */
+/** Shows a titled part of a page: dims old figures and says since when they are old. */
 
 import { Box, Callout, Flex, Heading, Skeleton, Text } from '@radix-ui/themes';
 import type { ReactNode } from 'react';
@@ -24,7 +24,7 @@ export function Section({
   note?: string;
   live?: Live;
   actions?: ReactNode;
-  /** By which the figures are chosen: they stay when a choice is refused. */
+  /** Controls that choose the figures: they stay when a choice is refused. */
   controls?: ReactNode;
   children: ReactNode;
 }) {

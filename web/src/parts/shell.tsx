@@ -31,7 +31,9 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** `fields`: one password field for each secret. Nothing can be sent while all are empty. */
+/**
+ * Shows the sign-in. `fields`: one password field for each secret. Nothing can be sent while all are empty.
+ */
 export function SignInForm<Name extends string>({
   title,
   note,
@@ -43,7 +45,7 @@ export function SignInForm<Name extends string>({
 }: {
   title: string;
   note?: string;
-  /** Of the button. */
+  /** The label of the button. */
   label: string;
   fields: readonly { name: Name; label: string; autoComplete: string }[];
   values: Readonly<Record<Name, string>>;
@@ -101,7 +103,7 @@ export function SignInForm<Name extends string>({
   );
 }
 
-/** The pages of somebody who is signed in. `connection` is absent until something is known about it. */
+/** Shows the pages to a signed-in user. `connection` is absent until something is known about it. */
 export function SignedIn({
   title,
   who,

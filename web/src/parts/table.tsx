@@ -1,9 +1,9 @@
-/** A table of any length: only the rows in view are drawn, so that 10,000 stay smooth. */
+/** Shows a table of any length: only the rows in view are drawn, so that 10,000 stay smooth. */
 
 import { Table, Text } from '@radix-ui/themes';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** `by`: the column's `sort`. */
+/** The order of the rows. `by`: the column's `sort`. */
 export interface Sorted {
   by: string;
   down: boolean;
@@ -11,7 +11,7 @@ export interface Sorted {
 
 export interface TableColumn<Row> {
   name: string;
-  /** What `Sorted` calls the column. Absent: the rows cannot be sorted by it. */
+  /** The column's name in `Sorted`. Absent: the rows cannot be sorted by it. */
   sort?: string | undefined;
   show(row: Row): ReactNode;
   end?: boolean;

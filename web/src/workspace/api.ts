@@ -100,7 +100,7 @@ const keys = (access: Access, id?: string) =>
   workspaceOf(access, id === undefined ? '/keys' : `/keys/${encodeURIComponent(id)}`);
 export const readKeys = (access: Access) =>
   call<z.infer<typeof zWorkspaceKeys>>(access.key, 'GET', keys(access));
-/** The text of the new key. */
+/** Issues a key and returns its text. */
 export const issueKey = async (access: Access, wanted: object): Promise<string> =>
   (await call<{ text: string }>(access.key, 'POST', keys(access), wanted)).text;
 export const revokeKey = (access: Access, id: string) => call(access.key, 'DELETE', keys(access, id));
@@ -121,7 +121,7 @@ export const readWebhooks = (access: Access) =>
   call<z.infer<typeof zWebhooks>>(access.key, 'GET', webhooks(access));
 export const readDeliveries = (access: Access, id: string) =>
   call<z.infer<typeof zDeliveries>>(access.key, 'GET', webhooks(access, id, '/deliveries'));
-/** The signing secret. */
+/** Creates a webhook and returns its signing secret. */
 export const createWebhook = async (access: Access, wanted: object): Promise<string> =>
   (await call<{ secret: string }>(access.key, 'POST', webhooks(access), wanted)).secret;
 export const testWebhook = (access: Access, id: string) =>

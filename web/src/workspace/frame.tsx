@@ -1,4 +1,6 @@
-/** What surrounds every page of a workspace's console: sign-in with keys, and whether the figures are live. */
+/**
+ * The frame around every page of a workspace's console: sign-in with keys, and whether the figures are live.
+ */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';

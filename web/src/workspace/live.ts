@@ -1,4 +1,4 @@
-/** The venue's event stream: tells the pages when to read again, and whether it is connected. */
+/** Follows the venue's event stream: tells the pages when to read again, and whether it is connected. */
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
@@ -11,13 +11,13 @@ export type StreamState = 'connecting' | 'live' | 'lost';
 const TOPICS = ['orders', 'solvers'];
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
-/** While the stream tells of changes, and while it does not. */
+/** The interval of reading while the stream tells of changes; `POLLED_EVERY_MS` holds while it does not. */
 const STREAMED_EVERY_MS = 10_000;
 const POLLED_EVERY_MS = 3_000;
-/** For an answer that was asked for in time. */
+/** The longest wait for an answer that was asked for in time. */
 const ANSWER_MS = 7_000;
 
-/** Each reconnect needs a ticket of its own. Whatever was missed meanwhile is read again. */
+/** Connects to the stream, each time with a new ticket. What was missed in between is read again. */
 export function useStream(access: Access | undefined): StreamState {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>('connecting');
@@ -72,8 +72,8 @@ export function useStream(access: Access | undefined): StreamState {
 export const StreamContext = createContext<StreamState>('connecting');
 
 /**
- * Reads at once, again at each event, and by the clock. `old`: no answer came when one was due. With `keep`,
- * `data` is that of the key before until the new one is read; `isOther` says so.
+ * Reads immediately, again at each event, and by the clock. `old`: no answer came when one was due. With
+ * `keep`, `data` is that of the key before until the new one is read; `isOther` says so.
  */
 export function useRead<T>(
   key: readonly unknown[],

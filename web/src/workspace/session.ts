@@ -1,4 +1,4 @@
-/** Who is signed in, for the pages below the frame. */
+/** Tells the pages below the frame who is signed in. */
 
 import { createContext, useContext } from 'react';
 import type { KeyHolder } from '../../../src/protocol/admin/admin.ts';

@@ -106,7 +106,7 @@ export function createFloatDelivery(
             facts: { orderId },
           });
         if (transactor.holds()) await fill({ orderId, order }, index, output, transactor);
-        // Lost messages do no harm: the order is looked at again until the fill is seen.
+        // Lost messages do no harm: the order is read again until the fill is seen.
         else await bus.publish(topic, JSON.stringify({ orderId, index } satisfies Handed));
       }
     },

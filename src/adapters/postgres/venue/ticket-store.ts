@@ -18,7 +18,7 @@ export const createTicketStore = (db: Database): TicketStore => ({
     return Number(row?.ms);
   },
   async useTicket(sha256) {
-    // Of two calls at once, the second waits for the row and then finds the ticket used.
+    // Of two concurrent calls, the second waits for the row and then finds the ticket used.
     const [spent] = await db.query<{ keyId: string }>(
       {
         name: 'ticket-use',

@@ -1,4 +1,4 @@
-/** Who changed what and when, newest first, with the fields that a change touched. */
+/** Lists who changed what and when, newest first, with the fields that a change touched. */
 
 import { Table } from '@radix-ui/themes';
 import { useState } from 'react';

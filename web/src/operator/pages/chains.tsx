@@ -1,4 +1,6 @@
-/** What the venue sends with: chains, relayer accounts, the queue of wake-ups, and limits on callers. */
+/**
+ * Shows what the venue sends with: chains, relayer accounts, the queue of wake-ups, and limits on callers.
+ */
 
 import { Badge, DataList } from '@radix-ui/themes';
 import type { ChainRow, QueueRow } from '../../../../src/protocol/admin/operations.ts';

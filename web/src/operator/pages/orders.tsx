@@ -1,4 +1,4 @@
-/** Open orders: how many wait at which stage, stuck ones first, each with its next step. */
+/** Shows open orders: how many wait at which stage, stuck ones first, each with its next step. */
 
 import { Badge, Callout, DataList, Flex, Text } from '@radix-ui/themes';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** The roster: onboarding, status and breaker of each solver; a solver is disabled and enabled here. */
+/** Shows the roster: onboarding, status and breaker of each solver; a solver is disabled and enabled here. */
 
 import { AlertDialog, Badge, Button, Callout, Flex } from '@radix-ui/themes';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** One trade in full: its terms, every step on chain with links, its cost, and who traded. */
+/** Shows one trade in full: its terms, every step on chain with links, its cost, and who traded. */
 
 import { Badge, Callout, DataList, Flex, Heading, Link, Table, Text } from '@radix-ui/themes';
 import type { TradeDossier } from '../../../../src/protocol/api/trades.ts';
@@ -87,7 +87,7 @@ function Summary({ dossier: { trade, lp, member, substatusMessage } }: { dossier
   );
 }
 
-/** One transaction may take several steps. */
+/** Lists the steps by transaction: one may take several. */
 function stepsOf({ stages: { submit, fill, proof, finalise }, transactions }: TradeDossier['settlement']) {
   const steps = [
     ['on chain', submit],

@@ -57,7 +57,7 @@ function History({ access }: { access: Access }) {
 
   const first = useRead(['trades', filter, 0], () => readTrades(access, filter, 0, PAGE), { keep: true });
   const totals = useRead(['daily', kept], () => readDaily(access, kept));
-  /** While another filter or order is read, the table keeps its height, and its rows wait. */
+  /** The table keeps its height, and its rows wait, while another filter or order is read. */
   const total = first.data?.total ?? 0;
   const wanted = pagesOf(range, total);
   const pages = useQueries({
@@ -243,7 +243,7 @@ function Totals({ days }: { days: Daily['items'] }) {
   );
 }
 
-/** Every page but the first, which is always read. */
+/** Lists every page but the first, which is always read. */
 function pagesOf({ from, until }: { from: number; until: number }, total: number): number[] {
   const [first, last] = [Math.floor(from / PAGE), Math.floor((Math.min(until, total) - 1) / PAGE)];
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index).filter(

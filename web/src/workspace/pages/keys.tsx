@@ -1,4 +1,4 @@
-/** The workspace's valid keys: who uses each, with which role, since when, and when last. */
+/** Shows the workspace's valid keys: who uses each, with which role, since when, and when last. */
 
 import { Flex, Text, TextField } from '@radix-ui/themes';
 import { useState } from 'react';

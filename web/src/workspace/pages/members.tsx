@@ -1,4 +1,4 @@
-/** The workspace's members: who they are, with which role; added, given another role, and removed. */
+/** Shows the workspace's members and their roles; members are added, given another role, and removed here. */
 
 import { Flex, Text, TextField } from '@radix-ui/themes';
 import { useState } from 'react';

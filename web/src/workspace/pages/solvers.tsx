@@ -1,4 +1,4 @@
-/** The roster: who quotes now, why not, and whether each keeps its promises. */
+/** Shows the roster: who quotes now, why not, and whether each keeps its promises. */
 
 import { Badge, Callout, DataList, Flex, Heading, Text } from '@radix-ui/themes';
 import { useState } from 'react';

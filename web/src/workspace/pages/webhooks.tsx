@@ -1,4 +1,4 @@
-/** The workspace's webhooks: where events go, whether they arrive, and the log of deliveries. */
+/** Shows the workspace's webhooks: where events go, whether they arrive, and the log of deliveries. */
 
 import { Badge, Callout, Flex, Text, TextField } from '@radix-ui/themes';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** The workspace: its fee, keys, members and webhooks. Owners and admins act. */
+/** Shows the workspace: its fee, keys, members and webhooks. Owners and admins act. */
 
 import { Callout, DataList, Text } from '@radix-ui/themes';
 import { number } from '../../format.ts';

@@ -1,4 +1,4 @@
-/** A change of the workspace: a dialog that says what will happen, then what the venue answered. */
+/** Changes the workspace: a dialog says what will happen, then what the venue answered. */
 
 import { AlertDialog, Button, Callout, Flex, Text, TextField } from '@radix-ui/themes';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** What a trade gives or gets, in whole tokens. */
+/** Writes what a trade gives or gets, in whole tokens. */
 
 import type { TradeItem } from '../../../../src/protocol/api/trades.ts';
 import { tokens } from '../../format.ts';

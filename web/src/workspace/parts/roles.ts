@@ -7,7 +7,7 @@ type Role = (typeof ROLES)[number];
 
 const rankOf = (role: string | null): number => ROLES.findIndex((each) => each === role);
 
-/** What somebody may give to others: at most the own role. */
+/** Returns the roles that a key holder may give to others: at most its own. */
 export const rolesUpTo = ({ role }: KeyHolder): readonly (readonly [Role, Role])[] =>
   ROLES.slice(0, rankOf(role) + 1).map((each) => [each, each] as const);
 

@@ -20,7 +20,7 @@ export interface Ends {
 export const legsOf = (candidate: Candidate): readonly Leg[] =>
   ('composite' in candidate && candidate.composite?.legs) || [];
 
-/** The solvers, in the order of the legs. */
+/** Names the solvers, in the order of the legs. */
 function titleOf(candidate: Candidate): string {
   const legs = legsOf(candidate);
   const joint = legs.some(({ dependsOn }) => dependsOn.length > 0) ? ', then ' : ' and ';
@@ -36,7 +36,7 @@ export function Candidates({
 }: {
   judged: readonly Judged[];
   ends: Ends;
-  /** A later leg of a route: its legs name the earlier ones too, which are over. */
+  /** True for a later leg of a route: its legs name the earlier ones too, which are over. */
   later?: boolean;
   busy: boolean;
   choose(chosen: Judged): void;
@@ -175,7 +175,7 @@ const check = ({ refused }: Judged): ReactNode =>
 
 const bps = (value: number | null | undefined) => (value == null ? 'unknown' : `${value} bps`);
 
-/** For the eye: floating point. */
+/** Computes the price for display only, in floating point. */
 function priceOf({ preview: { inputs, outputs } }: Candidate, give: Side, get: Side): string {
   const [paid, got] = [inputs[0]?.amount, outputs[0]?.amount];
   if (paid === undefined || got === undefined) return 'unknown';

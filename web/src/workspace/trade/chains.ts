@@ -1,4 +1,4 @@
-/** Where the client in the page reads each chain, and which contracts it expects there. */
+/** Tells the client in the page where it reads each chain, and which contracts it expects there. */
 
 import { createPublicClient, custom, type EIP1193RequestFn, http } from 'viem';
 import type { ConsoleChain } from '../../../../src/apps/venue/console.ts';

@@ -1,4 +1,6 @@
-/** The legs of each candidate, in their order: who delivers what, for which fee, and after which leg. */
+/**
+ * Shows the legs of each candidate, in their order: who delivers what, for which fee, and after which leg.
+ */
 
 import { Table } from '@radix-ui/themes';
 import type { Leg } from '../../../../src/protocol/api/router.ts';

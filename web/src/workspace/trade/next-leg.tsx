@@ -1,4 +1,7 @@
-/** Between two legs of a route: what the taker holds, what comes next, and the quote of the next leg. */
+/**
+ * Shows the step between two legs of a route: what the taker holds, what comes next, and the quote of the
+ * next leg.
+ */
 
 import { Button, Callout, Text } from '@radix-ui/themes';
 import { useMutation } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** What the taker wants: two tokens, the amount that is fixed, and who is asked. */
+/** Asks what the taker wants: two tokens, the amount that is fixed, and who is asked. */
 
 import { Button, Text, TextField } from '@radix-ui/themes';
 import { useState } from 'react';
@@ -24,7 +24,7 @@ const SOURCES = [
   ['router', 'All routes'],
 ] as const;
 
-/** `sides`: two at least. */
+/** Shows the form. `sides`: two at least. */
 export function RequestForm({
   sides,
   busy,

@@ -1,4 +1,4 @@
-/** One side of a trade, a token on a chain, and how the page writes its amounts. */
+/** Describes one side of a trade, a token on a chain, and how the page writes its amounts. */
 
 import { parseUnits } from 'viem';
 import type { ConsoleChain } from '../../../../src/apps/venue/console.ts';
@@ -28,7 +28,7 @@ export function amountOfAsset(amount: string, asset: string, sides: readonly Sid
   return side === undefined ? `${amount} base units of ${short(asset)}` : amountIn(amount, side);
 }
 
-/** undefined: no amount of this token, such as one with more decimals than it has. */
+/** Parses an amount; undefined: it is none of this token, such as one with more decimals than it has. */
 export function parseAmount(text: string, { token }: Side): bigint | undefined {
   const [, fraction = ''] = /^\d+(?:\.(\d+))?$/.exec(text) ?? ['', '.'.repeat(100)];
   if (fraction.length > token.decimals) return undefined;

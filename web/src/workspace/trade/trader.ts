@@ -1,4 +1,4 @@
-/** One trade with the client package: it recomputes and reads everything before the wallet is asked. */
+/** Makes one trade with the client package: it recomputes and reads everything before the wallet is asked. */
 
 import type { ConsoleChain } from '../../../../src/apps/venue/console.ts';
 import {
@@ -18,7 +18,7 @@ export interface Judged {
   candidate: Candidate;
   /** Passed every check; only then can it be signed. */
   checked?: Checked;
-  /** Why the client refuses it. */
+  /** The client's reason to refuse it. */
   refused?: string;
 }
 
@@ -44,7 +44,7 @@ export interface Asked {
   judged: Judged[];
 }
 
-/** Best first. Throws `NoQuote` texts, refusals of the venue, and what the wallet says. */
+/** Asks for quotes, best first. Throws `NoQuote` texts, refusals of the venue, and what the wallet says. */
 export async function askQuotes(wanted: Wanted): Promise<Asked> {
   const { key, wallet, namespace, chains, source, dest, request } = wanted;
   await switchTo(wallet, source.id);

@@ -1,4 +1,4 @@
-/** Which contracts a trade relies on and how the page reads them, for the taker to compare. */
+/** Shows which contracts a trade relies on and how the page reads them, for the taker to compare. */
 
 import { Callout } from '@radix-ui/themes';
 import type { Side } from './side.ts';

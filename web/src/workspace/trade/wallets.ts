@@ -16,7 +16,7 @@ export interface Announced {
   provider: EIP1193Provider;
 }
 
-/** In the order in which they announced themselves; each once. */
+/** Lists the wallets in the order in which they announced themselves; each once. */
 export function useWallets(): readonly Announced[] {
   const [wallets, setWallets] = useState<readonly Announced[]>([]);
   useEffect(() => {
@@ -59,7 +59,7 @@ export async function switchTo({ provider }: Connected, chainId: number): Promis
 /** Code of an account that only delegates to a contract (EIP-7702): its own key still signs. */
 const DELEGATED = '0xef0100';
 
-/** Whether the account is a contract on the wallet's chain. */
+/** Resolves to true when the account is a contract on the wallet's chain. */
 export async function contractAt({ provider, address }: Connected): Promise<boolean> {
   const code = await provider.request({ method: 'eth_getCode', params: [address, 'latest'] });
   return code !== '0x' && !code.startsWith(DELEGATED);
