@@ -160,7 +160,7 @@ const zVenueFields = z.strictObject({
         z.strictObject({
           id: z.string().regex(/^[a-z0-9-]{1,16}$/),
           secret: zSecretSource,
-          /** The longest validUntil that a retired key can have sealed. */
+          /** The latest validUntil that a retired key can have sealed. */
           acceptUntil: z.int().min(0).nullable().default(null),
         }),
       )
