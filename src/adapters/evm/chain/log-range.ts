@@ -13,7 +13,7 @@ export interface LogRange {
   endOf(from: bigint, to: bigint): bigint;
   /** The first block of a request that ends at `to`. */
   startOf(to: bigint): bigint;
-  /** Halves the range; returns true when a smaller request may succeed where this one failed. */
+  /** Narrows the range; returns true when a smaller request may succeed where this one failed. */
   shrink(from: bigint, to: bigint, error: unknown): boolean;
 }
 
