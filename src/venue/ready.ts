@@ -1,4 +1,4 @@
-/** Why a process of the venue should get no traffic. */
+/** Decides why a process of the venue should get no traffic. */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';

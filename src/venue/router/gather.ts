@@ -24,24 +24,24 @@ export interface RouteCandidate extends Ranked {
   first: RouteOffer;
   legs: readonly RouteLeg[];
   model: (typeof MODELS)[number];
-  /** What the taker's wallet pays for each of its transactions; none on apiSubmit. */
+  /** The gas that the taker's wallet pays for each of its transactions; none on apiSubmit. */
   gas: readonly GasCost[];
 }
 
 interface GasCost {
   chainId: number;
   wei: bigint;
-  /** Of the second leg. */
+  /** true for the gas of the second leg. */
   later: boolean;
 }
 
 export interface RouteCandidates {
   candidates: RouteCandidate[];
-  /** Why direct sources had no offer. */
+  /** The reasons why direct sources had no offer. */
   whys: ProductUnavailable[];
   /** Rails, also of single legs, that do not work at this hour. */
   closed: ProductUnavailable[];
-  /** Of a source that did not ask, because the caller holds too much. */
+  /** The refusal of a source that did not ask, because the caller holds too much. */
   refusal?: ApiError;
 }
 
@@ -65,7 +65,7 @@ export interface Gatherer {
 }
 
 export interface Search {
-  /** Whether routes over two legs are tried too; they are unless this is false. */
+  /** The router tries routes over two legs too, unless this is false. */
   twoLegs?: boolean;
   /** Assets that no route may come back to. */
   passed?: readonly Asset[];

@@ -1,4 +1,4 @@
-/** Why a route venue quotes nothing now, by what it has answered lately: for the roster. */
+/** Explains for the roster why a route venue quotes nothing now, from its recent answers. */
 
 import type { Clock } from '../../ports/clock.ts';
 
@@ -8,7 +8,7 @@ const REMEMBERED_MS = 60_000;
 export interface Rests {
   /** The last answer of a venue for a corridor. `detail` says that it rests; null: it does not. */
   note(venueId: string, corridor: string, detail: string | null): void;
-  /** Why a venue rests that has rested wherever it was asked in the last minute. */
+  /** Returns why a venue rests that has rested wherever it was asked in the last minute. */
   of(venueId: string): string | undefined;
 }
 

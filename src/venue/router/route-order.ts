@@ -19,7 +19,7 @@ export interface RouteOrderTerms {
   nonce: bigint;
   platformFeeBps: number;
   relayFee: bigint;
-  /** From the last valid second until the last fill. */
+  /** The time from the last valid second until the last fill, in seconds. */
   landingMarginSeconds: number;
   quote: RouteQuote;
 }

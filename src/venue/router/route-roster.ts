@@ -35,7 +35,7 @@ export function createRouteRoster({
     );
   }
 
-  /** Why none of these can be used now, whatever the venue would answer. */
+  /** Returns why none of these can be used now, whatever the venue would answer. */
   function blindOn(routes: readonly { source: Chain; dest: Chain }[]): string | undefined {
     const troubles = routes.map(({ source, dest }) => troubleOf(source) ?? troubleOf(dest));
     return troubles.includes(undefined) ? undefined : troubles[0];
@@ -74,7 +74,7 @@ export function createRouteRoster({
     });
 }
 
-/** Why it quotes nothing now, in a sentence. */
+/** Returns in a sentence why it quotes nothing now. */
 function restingOf(venue: RouteVenue): string | undefined {
   try {
     const standing = venue.standing?.();

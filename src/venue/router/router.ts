@@ -379,7 +379,7 @@ function mostTelling(whys: readonly ProductUnavailable[], corridor: string): Pro
   );
 }
 
-/** With two venues of one id, one would settle the other's orders. */
+/** Refuses two venues of one id, because one would settle the other's orders. */
 function requireDistinct(venues: readonly RouteVenue[]) {
   const ids = venues.map(({ id }) => id);
   const wrong = ids.find(

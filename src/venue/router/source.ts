@@ -21,7 +21,7 @@ export interface RouteLeg {
   input: { asset: Asset; amount: bigint };
   /** `minimum`: what the escrow enforces; null while not firm. */
   output: { asset: Asset; amount: bigint; minimum: bigint | null };
-  /** What its venue charges, already part of the amounts; null: not told apart from the price. */
+  /** The fees of its venue, already part of the amounts; null: not told apart from the price. */
   fee: VenueFee | null;
   eta: number | null;
   /** Indices of legs that come first. */
@@ -41,7 +41,7 @@ export interface RouteOffer extends Ranked {
   legs: readonly RouteLeg[];
   thin: boolean;
   underWatch: boolean;
-  /** Whether its source keeps it from now on. Called once, before `recordPromise`. Never rejects. */
+  /** Returns whether its source keeps it from now on. Called once, before `recordPromise`. Never rejects. */
   promise(): Promise<boolean>;
   /** Check right before `recordPromise`. */
   isStillBacked(): boolean;
@@ -58,7 +58,7 @@ export interface Found {
 export interface RouteSource {
   readonly id: string;
   readonly kind: Leg['kind'];
-  /** From memory. */
+  /** Reads memory only. */
   serves(intent: PairRequest, pair: RoutePair): boolean;
   /** Never rejects; answers within `withinMs`, or sooner once `signal` is aborted. */
   find(intent: PairRequest, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;

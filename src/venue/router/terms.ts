@@ -89,7 +89,9 @@ export function routerTerms(
 
 type NativeOf = RouterTermsContext['native'];
 
-/** Of all legs: USD over all chains, native where it is the same currency as on the first chain. */
+/**
+ * Sums the gas of all legs: USD over all chains, native where it is the same currency as on the first chain.
+ */
 function gasOf(
   { native: own }: Chain,
   costs: RouteCandidate['gas'],

@@ -346,7 +346,7 @@ async function promise(
   }
 }
 
-/** Why a closed rail does not quote, with the time of its opening. */
+/** Writes why a closed rail does not quote, with the time of its opening. */
 export const closedWords = ({ name }: RouteVenue, { opensAt }: Closed): string =>
   opensAt === null
     ? `${name} is closed at the moment. Try again later.`
