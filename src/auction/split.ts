@@ -129,12 +129,12 @@ export function sliceInputs(total: bigint, portions: readonly number[]): bigint[
 export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] = inputs): number[] {
   const total = inputs.reduce((sum, input) => sum + input, 0n);
   const portions = inputs.map((input) => Math.max(1, Number((input * BigInt(FULL_PORTION_BPS)) / total)));
-  const rest = FULL_PORTION_BPS - portions.reduce((sum, bps) => sum + bps, 0);
+  const remainingBps = FULL_PORTION_BPS - portions.reduce((sum, bps) => sum + bps, 0);
   const roomiest =
-    rest < 0
+    remainingBps < 0
       ? portions.indexOf(Math.max(...portions))
       : slack.reduce((best, room, index) => (room > (slack[best] as bigint) ? index : best), 0);
-  portions[roomiest] = (portions[roomiest] as number) + rest;
+  portions[roomiest] = (portions[roomiest] as number) + remainingBps;
   return portions;
 }
 

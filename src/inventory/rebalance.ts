@@ -44,12 +44,12 @@ export interface Rebalancer {
 export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule): Rebalancer {
   const unbalanced = new Set<string>();
   const standing = new Set<string>();
-  const restsUntil = new Map<string, number>();
+  const cooldownUntil = new Map<string, number>();
   const keyOf = (asset: string, ...chains: string[]): string => [asset, ...chains].join(' ');
 
   const end = (key: string, nowSeconds: number): void => {
     standing.delete(key);
-    restsUntil.set(key, nowSeconds + cooldownSeconds);
+    cooldownUntil.set(key, nowSeconds + cooldownSeconds);
   };
 
   return {
@@ -71,7 +71,7 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
           )
             continue;
           const key = keyOf(asset, from.chain, to.chain);
-          if ((restsUntil.get(key) ?? 0) > nowSeconds) continue;
+          if ((cooldownUntil.get(key) ?? 0) > nowSeconds) continue;
           const [cost, charges] = [ofBps(amount, to.costBps), ofBps(to.drainedPerDay, to.chargeBps)];
           // Where moving is free, the imbalance alone is reason enough.
           if (!standing.has(key) && cost > 0n && cost >= charges) continue;

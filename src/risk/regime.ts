@@ -64,10 +64,12 @@ export function updateRegime(
     from === undefined || moved || nowMs - from.atMs >= SECOND_MS || nowMs < from.atMs
       ? { mid, atMs: nowMs }
       : from;
-  const rested = relaxed(regime, nowMs);
+  const relaxedRegime = relaxed(regime, nowMs);
   // Called for every quote: allocates nothing when nothing changed.
   const seen: Regime =
-    rested.above === above && rested.from === start ? rested : { ...rested, above, from: start };
+    relaxedRegime.above === above && relaxedRegime.from === start
+      ? relaxedRegime
+      : { ...relaxedRegime, above, from: start };
   if (moved || (above && !regime.above)) return tripped(seen, nowMs, rule);
   if (above && seen.level !== 'stressed')
     return { ...seen, level: 'elevated', untilMs: nowMs + rule.calmSeconds * SECOND_MS };

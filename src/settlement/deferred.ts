@@ -168,13 +168,13 @@ export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(
   amount: bigint,
   credits: readonly C[],
 ): { credit: C; amount: bigint }[] {
-  let rest = amount;
+  let remaining = amount;
   return [
     ...credits.filter(({ autoWithdraw }) => !autoWithdraw),
     ...credits.filter(({ autoWithdraw }) => autoWithdraw),
   ].map((credit) => {
-    const part = rest < credit.left ? rest : credit.left;
-    rest -= part;
+    const part = remaining < credit.left ? remaining : credit.left;
+    remaining -= part;
     return { credit, amount: part };
   });
 }

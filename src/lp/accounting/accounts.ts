@@ -60,12 +60,12 @@ export interface Accounts {
   /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
   start(owner: number): Promise<void>;
   /** Another replica takes over. Resolves after the last write. */
-  rest(): Promise<void>;
+  stepDown(): Promise<void>;
   /**
    * Loads taker costs of the leading replica and stores explanations of this one. Rejects when the store
    * does.
    */
-  heed(): Promise<void>;
+  followLeader(): Promise<void>;
   /**
    * Call after the last block was processed. Unwritten facts are read from the chains at the next start.
    */
@@ -122,8 +122,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       failed: ({ orderId }) => note(keeper, { kind: 'failed', orderId }),
     },
     start: (owner) => start(keeper, owner),
-    rest: () => rest(keeper),
-    heed: () => heed(keeper),
+    stepDown: () => stepDown(keeper),
+    followLeader: () => followLeader(keeper),
     stop: () => stop(keeper),
     recentAnswers: recentQuotes.since,
     explain: (id) => explain(keeper, id.toLowerCase()),
@@ -174,7 +174,7 @@ function createBookkeeper(deps: AccountsDeps, options: AccountsOptions): Bookkee
     epoch: undefined,
     books: undefined,
     lost: false,
-    resting: options.resting,
+    following: options.following,
     stopped: false,
     stale: true,
     watched: false,
@@ -220,14 +220,16 @@ function noteAccepted(keeper: Bookkeeper, award: OpenAward): void {
     order,
     acceptedAtMs,
     quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId,
-    record === undefined && !options.resting && deps.clock.monotonicMs() - keeper.startedMs < LONGEST_LIFE_MS,
+    record === undefined &&
+      !options.following &&
+      deps.clock.monotonicMs() - keeper.startedMs < LONGEST_LIFE_MS,
   );
   note(keeper, { kind: 'accepted', trade, record });
   // Only this replica knows the inputs of this price.
-  if (keeper.resting && record !== undefined && keeper.unexplained.length < MOST_NOTES)
+  if (keeper.following && record !== undefined && keeper.unexplained.length < MOST_NOTES)
     keeper.unexplained.push(explanationOf(record));
-  if (!keeper.resting) keeper.markouts.watch(trade);
-  kick(keeper);
+  if (!keeper.following) keeper.markouts.watch(trade);
+  startPass(keeper);
 }
 
 function noteFilled(keeper: Bookkeeper, { orderId, slice, order }: OpenAward, seen: ChainSighting): void {
@@ -240,23 +242,23 @@ function noteFilled(keeper: Bookkeeper, { orderId, slice, order }: OpenAward, se
 async function start(keeper: Bookkeeper, owner: number): Promise<void> {
   const { clock, log, final } = keeper.deps;
   keeper.startedMs = clock.monotonicMs();
-  keeper.resting = false;
+  keeper.following = false;
   // Chain facts are read later, while the LP already quotes.
   await heldBooks(keeper, owner).catch((error: unknown) =>
     log.error({ error }, 'the books could not be opened: takers are priced as strangers until they are'),
   );
   // Replicas quote while the lead changes hands. A chain without books has nothing to compare.
-  const finals = [...(keeper.options.resting ? [] : (keeper.books?.cursors.keys() ?? []))].map(
+  const finals = [...(keeper.options.following ? [] : (keeper.books?.cursors.keys() ?? []))].map(
     (chainId) => [chainId, final(chainId)?.block ?? 0n] as const,
   );
   keeper.comparison.due = finals.length === 0 ? undefined : new Map(finals);
   keeper.epoch = owner;
-  kick(keeper);
+  startPass(keeper);
   scheduleNext(keeper);
 }
 
-/** Starts a pass now, beside the timer. */
-function kick(keeper: Bookkeeper): void {
+/** Starts a pass of the books now, beside the timer. */
+function startPass(keeper: Bookkeeper): void {
   if (keeper.epoch !== undefined && !keeper.stopped)
     void runLogged(keeper).then(() => compareWhenDue(keeper));
 }
@@ -267,7 +269,7 @@ function scheduleNext(keeper: Bookkeeper): void {
     () =>
       void runLogged(keeper)
         .then(() => compareWhenDue(keeper))
-        .finally(() => keeper.stopped || keeper.resting || scheduleNext(keeper)),
+        .finally(() => keeper.stopped || keeper.following || scheduleNext(keeper)),
   );
 }
 
@@ -279,8 +281,8 @@ const runLogged = ({ passes, deps: { log } }: Bookkeeper): Promise<void> =>
       log.warn({ error }, 'the books could not be updated; the next pass tries again'),
     );
 
-async function rest(keeper: Bookkeeper): Promise<void> {
-  keeper.resting = true;
+async function stepDown(keeper: Bookkeeper): Promise<void> {
+  keeper.following = true;
   keeper.cancel();
   await keeper.passes.running?.catch(() => {});
   Object.assign(keeper, { epoch: undefined, books: undefined, lost: false, stale: true });
@@ -288,12 +290,12 @@ async function rest(keeper: Bookkeeper): Promise<void> {
   keeper.notes.length = 0;
 }
 
-async function heed(keeper: Bookkeeper): Promise<void> {
+async function followLeader(keeper: Bookkeeper): Promise<void> {
   const { store, takers } = keeper.deps;
   await explainAccepted(keeper);
-  if (!keeper.resting) return;
+  if (!keeper.following) return;
   const rows = await store.takersSince(keeper.heardMs);
-  if (!keeper.resting) return;
+  if (!keeper.following) return;
   takers.load(rows);
   for (const { seenMs } of rows) keeper.heardMs = Math.max(keeper.heardMs, seenMs);
 }

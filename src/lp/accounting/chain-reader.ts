@@ -91,7 +91,7 @@ export interface OpeningBalances {
    * The account that takes over what a program without `GasCursor` booked for all operators together;
    * undefined when it booked nothing.
    */
-  heir: Address | undefined;
+  legacyGasOperator: Address | undefined;
   fresh: boolean;
 }
 
@@ -412,10 +412,10 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     // A program without `GasCursor` books gas for all operators together. While the chain has no
     // `GasCursor`, that sum belongs to the first operator. Later it comes from such a program that runs
     // beside this one during an upgrade, with our operator.
-    const heir = ofAll ? (unknown.length === all.length ? all[0] : operator) : undefined;
+    const legacyGasOperator = ofAll ? (unknown.length === all.length ? all[0] : operator) : undefined;
     const native = await Promise.all(
       unknown
-        .filter((each) => each !== heir)
+        .filter((each) => each !== legacyGasOperator)
         .map(async (each): Promise<NativeMoney> => ({
           chainId,
           token: 'native',
@@ -427,7 +427,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
       cursor: known ?? { chainId, block: final.block, hash: final.hash, nonce: 0 },
       balances,
       native,
-      heir,
+      legacyGasOperator,
       fresh: known === undefined,
     };
   }

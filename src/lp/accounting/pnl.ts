@@ -71,8 +71,8 @@ export function applyOwnerMove(
 
 export function valueUnpriced(position: PositionRow, price: Rational | undefined): PositionRow {
   if (position.unpriced === 0n || price === undefined) return position;
-  const rest = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
-  return applyOwnerMove(rest, position.unpriced, price);
+  const priced = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
+  return applyOwnerMove(priced, position.unpriced, price);
 }
 
 export interface PositionView {

@@ -39,7 +39,7 @@ export function createTicker(parts: LpParts) {
     if (ticks % STORE_WIN_RATES_EVERY === 0 && !leases.lost)
       await orLog(winRates.flush(), 'win-rate curves could not be stored', 'warn');
     if (ticks % EVERY_SECOND === 1 && replica !== undefined)
-      await orLog(accounts.heed(), 'taker costs could not be read from the leading replica', 'warn');
+      await orLog(accounts.followLeader(), 'taker costs could not be read from the leading replica', 'warn');
     void orLog(parts.bonds.look(), 'the bonds could not be read', 'warn');
     if (ticks % REBALANCING_EVERY === 0) parts.rebalancing.look();
     if (ticks % GAS_EVERY === 0) {

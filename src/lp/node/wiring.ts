@@ -166,7 +166,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     {
       ...{ ...config, account, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan },
       ...{
-        resting: shared !== undefined || shadow !== undefined,
+        following: shared !== undefined || shadow !== undefined,
         reconcileMs: config.reconcileSeconds * 1000,
       },
     },

@@ -23,7 +23,7 @@ export interface ReplicaDeps {
   followers: ReadonlyMap<number, Pick<Follower, 'port' | 'cursor'>>;
   chains: ReadonlyMap<number, Chain>;
   transactors: ReadonlyMap<number, Transactor>;
-  accounts: Pick<Accounts, 'start' | 'rest'>;
+  accounts: Pick<Accounts, 'start' | 'stepDown'>;
   log: Log;
   advance(): void;
 }
@@ -55,12 +55,12 @@ export function createReplica(
     advance();
   }
 
-  async function rest(): Promise<void> {
+  async function stepDown(): Promise<void> {
     if (acting === undefined) return;
     acting = undefined;
     // The leader owns the operator's nonces.
     await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
-    await accounts.rest();
+    await accounts.stepDown();
   }
 
   /** Returns how the order ended at the block that this replica has read; undefined while it is open. */
@@ -111,7 +111,7 @@ export function createReplica(
      */
     async tick() {
       await lead.tick();
-      if (acting !== undefined && (!lead.mine() || store.epoch() !== acting)) await rest();
+      if (acting !== undefined && (!lead.mine() || store.epoch() !== acting)) await stepDown();
       if (acting === undefined && lead.mine()) await act();
       await sharing.tick();
       const fresh = await store.awardsBut(awards.open().map(({ orderId }) => orderId));
@@ -124,6 +124,6 @@ export function createReplica(
         );
       if (fresh.length > 0) advance();
     },
-    rest,
+    stepDown,
   };
 }

@@ -147,8 +147,9 @@ function refusalOf(name: string, answer: Decline | Closed): Omit<PayoutRefusal, 
 
 /** Compares decimal texts without a sign. */
 function compareDecimals(a: string, b: string): number {
-  const [[wholeA = '', restA = ''], [wholeB = '', restB = '']] = [a.split('.'), b.split('.')];
-  const digits = Math.max(restA.length, restB.length);
-  const difference = BigInt(wholeA + restA.padEnd(digits, '0')) - BigInt(wholeB + restB.padEnd(digits, '0'));
+  const [[wholeA = '', fractionA = ''], [wholeB = '', fractionB = '']] = [a.split('.'), b.split('.')];
+  const digits = Math.max(fractionA.length, fractionB.length);
+  const difference =
+    BigInt(wholeA + fractionA.padEnd(digits, '0')) - BigInt(wholeB + fractionB.padEnd(digits, '0'));
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }

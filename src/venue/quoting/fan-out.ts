@@ -56,10 +56,10 @@ interface RejectedIds {
 
 /**
  * A solver that was silent in this many rounds in a row is still asked, but no round waits for it, except one
- * every `REST_MS`.
+ * every `SKIP_MS`.
  */
 const MISSES = 3;
-const REST_MS = 5_000;
+const SKIP_MS = 5_000;
 
 /** Each connection is told at most this many rejections a second. */
 const REJECTED_PER_SECOND = 10;
@@ -79,7 +79,7 @@ interface FanOutState extends FanOutMetrics {
   /** Limits the rejections that a session is told. */
   readonly mayTell: WeakMap<SolverSession, () => boolean>;
   /** Sessions that have not answered the last rounds. */
-  readonly silence: WeakMap<SolverSession, { misses: number; restsUntilMs: number }>;
+  readonly silence: WeakMap<SolverSession, { misses: number; skippedUntilMs: number }>;
 }
 
 export interface FanOut {
@@ -113,7 +113,7 @@ export function createFanOut(deps: FanOutDeps, options: Timeouts): FanOut {
   const state: FanOutState = {
     rounds: new Map<string, QuoteRound>(),
     mayTell: new WeakMap<SolverSession, () => boolean>(),
-    silence: new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>(),
+    silence: new WeakMap<SolverSession, { misses: number; skippedUntilMs: number }>(),
     ...createFanOutMetrics(deps),
   };
   return {
@@ -172,7 +172,7 @@ async function requestQuotes(
 }
 
 const isPrompt = (deps: FanOutDeps, state: FanOutState, session: SolverSession): boolean =>
-  (state.silence.get(session)?.restsUntilMs ?? 0) <= deps.clock.monotonicMs();
+  (state.silence.get(session)?.skippedUntilMs ?? 0) <= deps.clock.monotonicMs();
 
 function ask(
   deps: FanOutDeps,
@@ -232,7 +232,7 @@ function endRound(
     // A shortened deadline says little about the solver.
     if (atDeadline && round.waitMs * 2 >= options.timeoutMs) {
       const misses = (state.silence.get(session)?.misses ?? 0) + 1;
-      state.silence.set(session, { misses, restsUntilMs: misses < MISSES ? 0 : nowMs + REST_MS });
+      state.silence.set(session, { misses, skippedUntilMs: misses < MISSES ? 0 : nowMs + SKIP_MS });
     }
     if (round.open.size < round.asked.size || round.asked.size === 1)
       state.wasted.add({ solver }, (nowMs - round.lastAnswerMs) / 1000);

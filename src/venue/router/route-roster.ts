@@ -23,7 +23,7 @@ export function createRouteRoster({
   clock,
 }: {
   routeVenues: readonly RouteVenue[];
-  router: Pick<Router, 'breakerOf' | 'restOf' | 'lastQuoteAtMs'>;
+  router: Pick<Router, 'breakerOf' | 'standbyReasonOf' | 'lastQuoteAtMs'>;
   chains: ReadonlyMap<number, Chain>;
   followed: ReadonlyMap<number, Pick<ChainPort, 'head' | 'healthIssue'>>;
   clock: Clock;
@@ -52,22 +52,22 @@ export function createRouteRoster({
       const routes = routesOf(venue, mode);
       if (routes.length === 0) return [];
       const barred = router.breakerOf(venue.id)?.openUntil(clock.nowMs()) !== undefined;
-      const cause = barred ? undefined : (blindOn(routes) ?? router.restOf(venue.id));
-      const resting = barred ? undefined : (restingOf(venue) ?? (cause && `It rests: ${cause}.`));
+      const cause = barred ? undefined : (blindOn(routes) ?? router.standbyReasonOf(venue.id));
+      const standbyNote = barred ? undefined : (standbyNoteOf(venue) ?? (cause && `It rests: ${cause}.`));
       const quotedAtMs = router.lastQuoteAtMs(venue.id);
       return [
         {
           id: venue.id,
-          status: barred ? 'offline' : resting === undefined ? 'active' : 'standby',
+          status: barred ? 'offline' : standbyNote === undefined ? 'active' : 'standby',
           kind: 'solver',
           corridors: routes.map(({ source, dest }) => corridorOf(source, dest)),
           ...(quotedAtMs !== undefined && { lastQuoteAt: toIso(quotedAtMs) }),
           eligibilityNote: `${venue.name} (${venue.kind}), asked by the router only.${
             barred
               ? ' It has failed or answered wrongly recently.'
-              : resting === undefined
+              : standbyNote === undefined
                 ? ''
-                : ` ${resting}`
+                : ` ${standbyNote}`
           }`,
         },
       ];
@@ -75,7 +75,7 @@ export function createRouteRoster({
 }
 
 /** Returns in a sentence why it quotes nothing now. */
-function restingOf(venue: RouteVenue): string | undefined {
+function standbyNoteOf(venue: RouteVenue): string | undefined {
   try {
     const standing = venue.standing?.();
     if (standing === undefined) return undefined;

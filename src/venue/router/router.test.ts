@@ -21,7 +21,7 @@ import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import type { RouteSource } from './source.ts';
-import { createRests } from './rests.ts';
+import { createStandbyVenues } from './standby-venues.ts';
 import { createRouteRoster } from './route-roster.ts';
 import { whyNot } from './router.ts';
 import { createVenueSource } from './venue-source.ts';
@@ -157,7 +157,7 @@ const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAK
     relayFees,
     prices: { estimateUsd: () => null },
     breaker,
-    rests: createRests(clock),
+    standbyVenues: createStandbyVenues(clock),
     clock,
     random,
     log: silentLog,
@@ -525,7 +525,11 @@ describe('collecting candidates', () => {
         ...venueOf(id, () => 1n),
         standing: () => standing,
       })),
-      router: { breakerOf: () => undefined, restOf: () => undefined, lastQuoteAtMs: () => undefined },
+      router: {
+        breakerOf: () => undefined,
+        standbyReasonOf: () => undefined,
+        lastQuoteAtMs: () => undefined,
+      },
       chains: new Map([[1, chain]]),
       followed: new Map([[1, { head: () => head, healthIssue: () => undefined }]]),
       clock: handClock(),
@@ -542,11 +546,15 @@ describe('collecting candidates', () => {
   });
 
   test('the roster says of any venue that its chain is not followed, or that it rests wherever it is asked', () => {
-    const rests = createRests(handClock());
+    const standbyVenues = createStandbyVenues(handClock());
     const of = (seen: typeof head | undefined, note?: string) =>
       createRouteRoster({
         routeVenues: [venueOf('pools', () => 1n)],
-        router: { breakerOf: () => undefined, restOf: rests.of, lastQuoteAtMs: () => undefined },
+        router: {
+          breakerOf: () => undefined,
+          standbyReasonOf: standbyVenues.of,
+          lastQuoteAtMs: () => undefined,
+        },
         chains: new Map([[1, chain]]),
         followed: new Map([
           [
@@ -563,9 +571,9 @@ describe('collecting candidates', () => {
     expect(of(head, 'its clock differs')).toEqual([
       ['standby', ` It rests: ${chain.slug}: its clock differs.`],
     ]);
-    rests.note('pools', 'here-there', 'its operator cannot pay for gas');
+    standbyVenues.note('pools', 'here-there', 'its operator cannot pay for gas');
     expect(of(head)).toEqual([['standby', ' It rests: its operator cannot pay for gas.']]);
-    rests.note('pools', 'there-here', null);
+    standbyVenues.note('pools', 'there-here', null);
     expect(of(head)).toEqual([['active', '']]);
   });
 

@@ -36,7 +36,7 @@ import {
   type RouteCandidate,
   type RouteCandidates,
 } from './gather.ts';
-import { createRests, type Rests } from './rests.ts';
+import { createStandbyVenues, type StandbyVenues } from './standby-venues.ts';
 import { createRfqRouteSource, RFQ_VENUE } from './rfq.ts';
 import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
@@ -69,7 +69,7 @@ type KeyedRequest = PairRequest & { key: ApiKey };
 /** The parts of the router, and what it remembers and counts. */
 interface RouterState {
   readonly breakers: ReadonlyMap<string, Breaker>;
-  readonly rests: Rests;
+  readonly standbyVenues: StandbyVenues;
   readonly gatherer: Gatherer;
   readonly quotedAtMs: Map<string, number>;
   readonly chosen: Counter;
@@ -88,14 +88,14 @@ export interface Router {
   /** Quotes the second leg for what the first one delivered. Throws 429. */
   nextLeg(parent: OrderRecord, leg: LaterLeg, delivered: bigint, caller: Caller): Promise<NextLeg>;
   breakerOf(venueId: string): Breaker | undefined;
-  restOf(venueId: string): string | undefined;
+  standbyReasonOf(venueId: string): string | undefined;
   lastQuoteAtMs(venueId: string): number | undefined;
 }
 
 export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
   requireDistinct(deps.routeVenues);
   const breakers = new Map(deps.routeVenues.map(({ id }) => [id, createBreaker(settings.breaker)]));
-  const rests = createRests(deps.clock);
+  const standbyVenues = createStandbyVenues(deps.clock);
   const sources: RouteSource[] = [
     createRfqRouteSource(deps.source),
     ...deps.routeVenues.map((venue) =>
@@ -104,7 +104,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
         relayFees: deps.relayFees,
         prices: deps.prices,
         breaker: breakers.get(venue.id) as Breaker,
-        rests,
+        standbyVenues,
         clock: deps.clock,
         random: deps.random,
         log: deps.log,
@@ -114,7 +114,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
   ];
   const state: RouterState = {
     breakers,
-    rests,
+    standbyVenues,
     gatherer: createGatherer(
       {
         sources,
@@ -138,7 +138,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     nextLeg: (parent, leg, delivered, caller) =>
       nextLeg(deps, settings, state, parent, leg, delivered, caller),
     breakerOf: (venueId) => breakers.get(venueId),
-    restOf: (venueId) => rests.of(venueId),
+    standbyReasonOf: (venueId) => standbyVenues.of(venueId),
     lastQuoteAtMs: (venueId) => state.quotedAtMs.get(venueId),
   };
 }

@@ -16,7 +16,7 @@ import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
 import { objectionTo, ROUTE_OBJECTIONS } from './check-quote.ts';
 import type { Prices } from '../market/prices.ts';
 import { landingSecondsOf } from '../market/landing.ts';
-import type { Rests } from './rests.ts';
+import type { StandbyVenues } from './standby-venues.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
 import { deferredOn, type PairRequest } from '../quoting/solver-request.ts';
@@ -26,7 +26,7 @@ type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | '
   relayFees: RelayFees;
   prices: Pick<Prices, 'estimateUsd'>;
   breaker: Breaker;
-  rests: Pick<Rests, 'note'>;
+  standbyVenues: Pick<StandbyVenues, 'note'>;
 };
 
 /** The time is enough for a venue that has its prices in memory. */
@@ -213,11 +213,11 @@ function judge(
   answer: RouteQuote | Decline | Closed,
   relayTerms: (gas: bigint) => RelayTerms,
 ): Found {
-  const isResting = isDecline(answer) && answer.declined === 'standby';
-  deps.rests.note(
+  const isOnStandby = isDecline(answer) && answer.declined === 'standby';
+  deps.standbyVenues.note(
     state.venue.id,
     intent.corridor,
-    isResting ? (answer.detail ?? 'it does not say why') : null,
+    isOnStandby ? (answer.detail ?? 'it does not say why') : null,
   );
   if (isDecline(answer) && answer.declined === 'closed') return closed(deps, state, answer, intent);
   if (isDecline(answer)) {

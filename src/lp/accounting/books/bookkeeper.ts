@@ -30,7 +30,7 @@ export interface AccountsOptions extends ReaderOptions {
   explain: { keep: number };
   journal: { everyMs: number };
   /** True while another replica keeps the books; `start` ends it. */
-  resting: boolean;
+  following: boolean;
 }
 
 /** Balances of one token on one chain by the books, the chain and the inventory ledger, in base units. */
@@ -93,7 +93,7 @@ export interface Bookkeeper {
   books: Books | undefined;
   /** true when another process has taken the books over. */
   lost: boolean;
-  resting: boolean;
+  following: boolean;
   stopped: boolean;
   /** true when taker costs must be loaded together with the books. */
   stale: boolean;
@@ -113,8 +113,8 @@ export interface Bookkeeper {
 export const MOST_NOTES = 20_000;
 
 /** Adds a note to those of the next pass. */
-export function note({ deps, notes, resting }: Bookkeeper, made: Note): void {
-  if (resting) return;
+export function note({ deps, notes, following }: Bookkeeper, made: Note): void {
+  if (following) return;
   if (notes.length >= MOST_NOTES)
     return deps.log.error(
       { kind: made.kind },

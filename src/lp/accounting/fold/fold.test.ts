@@ -81,7 +81,7 @@ beforeEach(() => {
         { chainId, token: WETH, amount: 10n ** 19n },
       ],
       native: [{ chainId, token: 'native' as const, operator: OPERATOR, amount: 10n ** 18n }],
-      heir: undefined,
+      legacyGasOperator: undefined,
       fresh: true,
     })),
   });

@@ -69,7 +69,10 @@ function fold(deps: FoldDeps, held: Books, pass: Pass): Batch {
 }
 
 /** Opens the books of a chain, of a newly configured token, or of an operator's gas. */
-function foldOpening(folding: Folding, { cursor, balances, native, heir, fresh }: OpeningBalances): void {
+function foldOpening(
+  folding: Folding,
+  { cursor, balances, native, legacyGasOperator, fresh }: OpeningBalances,
+): void {
   const { deps, held, pass, batch } = folding;
   const { journal } = held;
   const { chainId, block } = cursor;
@@ -84,10 +87,15 @@ function foldOpening(folding: Folding, { cursor, balances, native, heir, fresh }
     batch.entries.push(...journal.opening(money, block, nowMs()));
     reachGas(folding, { chainId, operator: money.operator, nonce: 0, block });
   }
-  if (heir !== undefined) {
-    batch.entries.push(...journal.gasAssigned(chainId, heir, block, nowMs()));
-    if (!held.gas.has(gasKey({ chainId, operator: heir })))
-      reachGas(folding, { chainId, operator: heir, nonce: 0, block: held.began.get(chainId) ?? 0n });
+  if (legacyGasOperator !== undefined) {
+    batch.entries.push(...journal.gasAssigned(chainId, legacyGasOperator, block, nowMs()));
+    if (!held.gas.has(gasKey({ chainId, operator: legacyGasOperator })))
+      reachGas(folding, {
+        chainId,
+        operator: legacyGasOperator,
+        nonce: 0,
+        block: held.began.get(chainId) ?? 0n,
+      });
   }
   if (!fresh) return;
   held.cursors.set(chainId, cursor);

@@ -90,7 +90,7 @@ function openFirst(): Stored {
     openings: [1, 2].map((chainId) => ({
       cursor: cursorOf(chainId, 0n),
       balances: [{ chainId, token: USDC, amount: chainId === 1 ? OPENING : OPENING * SCALE }],
-      ...{ native: [], heir: undefined, fresh: true },
+      ...{ native: [], legacyGasOperator: undefined, fresh: true },
     })),
   });
   return stored;

@@ -2,17 +2,17 @@
 
 import type { Clock } from '../../ports/clock.ts';
 
-/** A venue that was not asked for this long is not called resting. */
+/** A venue that was not asked for this long is not called on standby. */
 const REMEMBERED_MS = 60_000;
 
-export interface Rests {
-  /** The last answer of a venue for a corridor. `detail` says that it rests; null: it does not. */
+export interface StandbyVenues {
+  /** The last answer of a venue for a corridor. `detail`: why it is on standby; null: it quotes. */
   note(venueId: string, corridor: string, detail: string | null): void;
   /** Returns why a venue rests that has rested wherever it was asked in the last minute. */
   of(venueId: string): string | undefined;
 }
 
-export function createRests(clock: Pick<Clock, 'monotonicMs'>): Rests {
+export function createStandbyVenues(clock: Pick<Clock, 'monotonicMs'>): StandbyVenues {
   const last = new Map<string, Map<string, { detail: string | null; atMs: number }>>();
   return {
     note(venueId, corridor, detail) {
