@@ -520,7 +520,7 @@ describe('history', () => {
         log: silentLog,
         metrics: silentMetrics,
       },
-      { ...COURIER, maxAttempts: 1, lookEveryMs: 10 },
+      { ...COURIER, maxAttempts: 1, pollEveryMs: 10 },
     );
     failing.start();
     await until(async () => (await state()) === 'abandoned');
@@ -539,7 +539,7 @@ describe('history', () => {
         log: silentLog,
         metrics: silentMetrics,
       },
-      { ...COURIER, lookEveryMs: 10 },
+      { ...COURIER, pollEveryMs: 10 },
     );
     taking.start();
     await until(async () => (await v.store.travelRule(other.id))?.state === 'transmitted');

@@ -374,7 +374,7 @@ describe('over HTTP, two of three', () => {
         { timeout: 20_000, interval: 500 },
       )
       .toHaveLength(2);
-    await asking.look(request);
+    await asking.probe(request);
     expect(asking.presence(request)).toEqual({ present: 2, needed: 2 });
   });
 

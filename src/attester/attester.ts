@@ -69,14 +69,14 @@ export function createAttester(
 
   /** Returns the reason why fills on this chain cannot be signed now. */
   function issueOf(id: number): string | undefined {
-    const looked = followers.get(id)?.lookedAtMs();
+    const readAtMs = followers.get(id)?.readAtMs();
     const issue = chains.get(id)?.healthIssue();
     if (issue?.kind === 'reorg') return issue.note;
     const slug = chains.get(id)?.chain.slug;
-    if (looked === undefined) return `${slug} has not been seen yet`;
+    if (readAtMs === undefined) return `${slug} has not been seen yet`;
     if (chains.get(id)?.finalNumber(undefined) === undefined)
       return `${slug}: no node names the final block that fills wait for`;
-    return clock.nowMs() - looked > staleMs ? `${slug} shows no new blocks` : undefined;
+    return clock.nowMs() - readAtMs > staleMs ? `${slug} shows no new blocks` : undefined;
   }
 
   /** Returns the reason not to sign the fill; undefined when every check passes. */

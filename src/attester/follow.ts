@@ -16,7 +16,7 @@ export interface FillFollower {
   /** Reads the fills of an order from the chain. */
   search(orderId: Bytes32): Promise<void>;
   /** Unix ms of the last complete read; undefined before the first. */
-  lookedAtMs(): number | undefined;
+  readAtMs(): number | undefined;
   /** Resolves after the first read, successful or not. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -33,9 +33,9 @@ export function createFillFollower(
 ): FillFollower {
   const byPayload = new Map<Bytes32, Filled[]>();
   let scannedTo: bigint | undefined;
-  let lookedAtMs: number | undefined;
+  let readAtMs: number | undefined;
   let unfollow = () => {};
-  let looking: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   let again = false;
   let stopped = false;
 
@@ -50,14 +50,14 @@ export function createFillFollower(
     }
   }
 
-  async function look(): Promise<void> {
+  async function readNew(): Promise<void> {
     const head = chain.head();
     if (!head) return;
     const from = scannedTo === undefined ? head.number : scannedTo - BigInt(chain.chain.depth) - OVERLAP;
     keep(await chain.events(from > 0n ? from : 0n, head.number));
     const first = scannedTo === undefined;
     scannedTo = head.number;
-    lookedAtMs = clock.nowMs();
+    readAtMs = clock.nowMs();
     if (first)
       backfill(head).catch((error: unknown) =>
         log.warn(
@@ -83,12 +83,12 @@ export function createFillFollower(
 
   function onHead(): void {
     again = true;
-    looking ??= (async () => {
+    reading ??= (async () => {
       while (again && !stopped) {
         again = false;
-        await look().catch(unread);
+        await readNew().catch(unread);
       }
-      looking = undefined;
+      reading = undefined;
     })();
   }
 
@@ -97,15 +97,15 @@ export function createFillFollower(
     async search(orderId) {
       keep(await chain.orderEvents(orderId, (chain.head()?.timestamp ?? 0) - lookBackSeconds));
     },
-    lookedAtMs: () => lookedAtMs,
+    readAtMs: () => readAtMs,
     async start() {
       unfollow = chain.onHead(onHead);
-      await look().catch(unread);
+      await readNew().catch(unread);
     },
     async stop() {
       stopped = true;
       unfollow();
-      await looking;
+      await reading;
     },
   };
 }

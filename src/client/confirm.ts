@@ -9,22 +9,22 @@ import { readEscrow, type Trust } from './trust.ts';
 const CLAIMED = 2;
 const NO_RECORD = /^0x0*$/;
 /** Two endpoints are rarely at the same block. */
-const LOOKS = 10;
-const BETWEEN_LOOKS_MS = 400;
+const MOST_READS = 10;
+const POLL_MS = 400;
 
 export async function confirmSettled(
   trust: Trust,
   { domain, destChainId, order, orderId }: Terms,
 ): Promise<void> {
-  for (let look = 1; ; look++) {
+  for (let reads = 1; ; reads++) {
     if (await settled()) return;
-    if (look === LOOKS)
+    if (reads === MOST_READS)
       throw new DistrustError(
         'not_settled',
         `The venue says that ${orderId} is settled; the escrow on chain ${domain.chainId} does not show it.`,
         { orderId },
       );
-    await new Promise((done) => setTimeout(done, BETWEEN_LOOKS_MS));
+    await new Promise((done) => setTimeout(done, POLL_MS));
   }
 
   async function settled(): Promise<boolean> {

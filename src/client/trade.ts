@@ -110,7 +110,7 @@ export interface Trade {
 /** How many plans are made: each may ask for one more step of set-up, such as a grant, then a deposit. */
 const MOST_PLANS = 4;
 const NEXT_LEG_TIMEOUT_MS = 60_000;
-const BETWEEN_LOOKS_MS = 500;
+const POLL_MS = 500;
 
 /** Throws `NoQuoteError` when no LP quotes, `DistrustError` when no candidate passes. */
 export async function trade(client: TradeCalls, options: TradeOptions): Promise<Trade> {
@@ -229,7 +229,7 @@ async function untilRefunded(
 ): Promise<OrderStatusResponse> {
   let status = failed;
   while (status.stage === 'refund_pending') {
-    await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
+    await new Promise((resume) => setTimeout(resume, POLL_MS));
     signal?.throwIfAborted();
     status = await client.order(failed.id).catch((error: BaseError) => {
       if (error.retry === 'later') return status;
@@ -274,7 +274,7 @@ async function claimWhileOpen(
       }
     }
     if (last) return [];
-    await Promise.race([ended, new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS))]);
+    await Promise.race([ended, new Promise((resume) => setTimeout(resume, POLL_MS))]);
   }
 }
 
@@ -313,7 +313,7 @@ async function goOn(
         next: null,
         stopped: found.kind === 'no_quote' ? found.message : 'The venue brought no next leg in time.',
       };
-    await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
+    await new Promise((resume) => setTimeout(resume, POLL_MS));
   }
 }
 

@@ -33,7 +33,7 @@ export const MOST_LISTED = 32;
 
 export interface AttesterPresence {
   /** Asks every attester about a fill that cannot exist, on any other chain. Never throws. */
-  look(oracle: OracleRef): Promise<void>;
+  probe(oracle: OracleRef): Promise<void>;
   /**
    * Attesters that answered within this time (default 10 s) with a committee key, and how many are
    * required; undefined until the oracle has been read.

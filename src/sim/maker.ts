@@ -245,7 +245,7 @@ function inputsOf(
   const band = bandRoom(exposed, bounds);
   const units = (room: bigint, { decimals }: SimToken) => room / 10n ** BigInt(18 - decimals);
   const usd = route.lp === 'buy' ? 1 : mid;
-  const { rebalanceBps, room: there } = inventory.look(route.input, route.output);
+  const { rebalanceBps, room: there } = inventory.termsOf(route.input, route.output);
   const bound = route.lp === 'buy' ? { input: band?.in } : { output: band?.out };
   const most = { input: smallest(bound.input, there.input), output: smallest(bound.output, there.output) };
   return {

@@ -63,7 +63,7 @@ type TokenPlace = Pick<Money, 'chainId'> & { symbol: string };
 
 export interface SimInventory {
   /** The terms of places as in the live LP. */
-  look(input: TokenPlace, output: TokenPlace): PlaceTerms;
+  termsOf(input: TokenPlace, output: TokenPlace): PlaceTerms;
   /** Counts what a trade took from a chain. */
   paid(asset: string, chainId: number, atto: bigint, nowSecond: number): void;
   /** Moves transfers on, measures, and begins what the policy allows. */
@@ -94,7 +94,7 @@ interface InventoryState extends Parts {
   out: Map<string, number>;
   byHand: Map<string, number>;
   measuredAt: number;
-  lookedAt: number;
+  advisedAt: number;
   serial: number;
   total: Omit<TransferTally, 'byHand' | 'outOfBand'>;
 }
@@ -125,14 +125,14 @@ export function createSimInventory(
     out: new Map(),
     byHand: new Map(),
     measuredAt: Number.NEGATIVE_INFINITY,
-    lookedAt: Number.NEGATIVE_INFINITY,
+    advisedAt: Number.NEGATIVE_INFINITY,
     serial: 0,
     total: {
       ...{ transfers: 0, movedUsd: 0, bridgeFeesUsd: 0, transferGasUsd: 0, underWaySeconds: 0, seconds: 0 },
     },
   };
   return {
-    look: (input, output) => placeTerms(state, input, output),
+    termsOf: (input, output) => placeTerms(state, input, output),
     paid(asset, chainId, atto, nowSecond) {
       const slug = places.get(asset)?.find((place) => place.chainId === chainId)?.slug;
       if (slug !== undefined) state.drained.add(`${asset} ${slug}`, atto, nowSecond);
@@ -193,8 +193,8 @@ function step(state: InventoryState, transfers: SimTransfers | undefined, nowSec
   while ((due[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= nowSecond) due.shift()?.run(nowSecond);
   if (nowSecond >= state.measuredAt + MEASURE_SECONDS || !Number.isFinite(state.measuredAt))
     measure(state, nowSecond);
-  if (transfers === undefined || nowSecond < state.lookedAt + transfers.everySeconds) return;
-  state.lookedAt = nowSecond;
+  if (transfers === undefined || nowSecond < state.advisedAt + transfers.everySeconds) return;
+  state.advisedAt = nowSecond;
   beginTransfers(state, transfers, nowSecond);
 }
 

@@ -64,7 +64,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'deny.txt'), `# version: first\n`);
   denyList = createDenyList(
     { clock: systemClock, log: silentLog, metrics: silentMetrics },
-    { path: join(folder, 'deny.txt'), lookEveryMs: 10 },
+    { path: join(folder, 'deny.txt'), pollEveryMs: 10 },
   );
   await denyList.start();
   const acme = createProvider(
@@ -253,7 +253,7 @@ describe('travel rule', () => {
   function courier(transmitter: Transmitter, change: object = {}): { stop(): Promise<void> } {
     const made = createCourier(
       { store: v.store, transmitter, clock: systemClock, log: silentLog, metrics: silentMetrics },
-      { ...COURIER, firstRetryMs: 20, lookEveryMs: 10, ...change },
+      { ...COURIER, firstRetryMs: 20, pollEveryMs: 10, ...change },
     );
     made.start();
     stops.push(() => made.stop());

@@ -206,7 +206,7 @@ export function createAttestationClient(
           payloadHashes: list.fills.map(({ payloadHash }) => payloadHash),
         }),
       ),
-    async look(oracle) {
+    async probe(oracle) {
       const committee = await committeeOf(oracle).catch(() => undefined);
       const other = [...chains.values()].find(({ chain }) => chain.id !== oracle.chainId)?.chain;
       if (!committee || !other) return;

@@ -7,12 +7,12 @@ import type { Queue as BullQueue } from 'bullmq';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { QueueDepth } from '../../ports/queue.ts';
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const JOB_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 /** `prioritized`: BullMQ keeps jobs with a priority apart. `failed`: given up after every try. */
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
-interface Look {
+interface QueueReading {
   counts: Readonly<Record<string, number>>;
   oldestDueSeconds: number;
 }
@@ -47,7 +47,7 @@ export const unwatchedQueues: QueueWatch = {
 
 export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: Metrics): QueueWatch {
   const topics = new Set<string>();
-  let looks = new Map<string, Look>();
+  let readings = new Map<string, QueueReading>();
   let stopped = false;
   const up = metrics.gauge(
     'firmquote_queue_up',
@@ -55,7 +55,7 @@ export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: 
     ['kind'],
   );
   metrics.gauge('firmquote_queue_jobs', 'Jobs in the queue, by topic and state.', ['topic', 'state'], (g) => {
-    for (const [topic, { counts }] of looks)
+    for (const [topic, { counts }] of readings)
       for (const state of STATES) g.set(counts[state] ?? 0, { topic, state });
   });
   metrics.gauge(
@@ -63,7 +63,7 @@ export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: 
     'How long the first job of the queue has been due without a worker; 0 without any.',
     ['topic'],
     (g) => {
-      for (const [topic, { oldestDueSeconds }] of looks) g.set(oldestDueSeconds, { topic });
+      for (const [topic, { oldestDueSeconds }] of readings) g.set(oldestDueSeconds, { topic });
     },
   );
   const handled = metrics.histogram(
@@ -78,7 +78,7 @@ export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: 
     ['topic', 'what'],
   );
 
-  async function lookAt(topic: string): Promise<[string, Look]> {
+  async function readQueue(topic: string): Promise<[string, QueueReading]> {
     const queue = await producer(topic);
     // Closing must not wait for what is asked now.
     if (stopped) return [topic, { counts: {}, oldestDueSeconds: 0 }];
@@ -93,24 +93,24 @@ export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: 
     ];
   }
 
-  async function look(): Promise<void> {
+  async function readQueues(): Promise<void> {
     try {
-      looks = new Map(await within(Promise.all([...topics].map(lookAt))));
+      readings = new Map(await within(Promise.all([...topics].map(readQueue))));
       if (topics.size > 0) up.set(1, { kind });
     } catch {
       // Old numbers would look like present ones.
-      looks = new Map();
+      readings = new Map();
       up.set(0, { kind });
     }
   }
 
   let timer: NodeJS.Timeout | undefined;
-  function lookAgain(): void {
-    void look().then(() => {
-      if (!stopped) timer = setTimeout(lookAgain, LOOK_MS).unref();
+  function poll(): void {
+    void readQueues().then(() => {
+      if (!stopped) timer = setTimeout(poll, POLL_MS).unref();
     });
   }
-  lookAgain();
+  poll();
 
   return {
     uses(topic) {
@@ -124,7 +124,7 @@ export function watchQueues({ kind, producer, within }: WatchedQueues, metrics: 
     },
     refused: (topic) => failures.add({ topic, what: 'wake' }),
     depths: () =>
-      [...looks].map(([topic, { counts, oldestDueSeconds }]) => ({
+      [...readings].map(([topic, { counts, oldestDueSeconds }]) => ({
         topic,
         waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
         active: counts['active'] ?? 0,

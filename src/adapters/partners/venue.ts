@@ -56,7 +56,7 @@ export interface PartnerVenue extends RouteVenue {
   terms(): PartnerTerms | undefined;
 }
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export function createPartnerVenue(
   { client, chains, clock, log }: PartnerVenueDeps,
@@ -168,7 +168,7 @@ export function createPartnerVenue(
       if (left.length === 0) return;
       if (clock.monotonicMs() >= endsAtMs)
         throw new DeliveryPending(id, 'it says that it delivers, and the chain shows no fill');
-      await new Promise<void>((done) => clock.after(LOOK_MS, done));
+      await new Promise<void>((done) => clock.after(POLL_MS, done));
     }
   }
 

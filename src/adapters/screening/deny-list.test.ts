@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function started(text: string, log: Log = silentLog): Promise<DenyList> {
   await writeFile(path, text);
-  const list = createDenyList({ clock: systemClock, log, metrics: silentMetrics }, { path, lookEveryMs: 10 });
+  const list = createDenyList({ clock: systemClock, log, metrics: silentMetrics }, { path, pollEveryMs: 10 });
   lists.push(list);
   await list.start();
   return list;

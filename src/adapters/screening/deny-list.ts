@@ -26,7 +26,7 @@ interface DenyListDeps {
 
 interface DenyListOptions {
   path: string;
-  lookEveryMs?: number;
+  pollEveryMs?: number;
 }
 
 interface Edition {
@@ -38,7 +38,7 @@ const PROVIDER = 'deny-list';
 
 export function createDenyList(
   { clock, log, metrics }: DenyListDeps,
-  { path, lookEveryMs = 1_000 }: DenyListOptions,
+  { path, pollEveryMs = 1_000 }: DenyListOptions,
 ): DenyList {
   const entries = metrics.gauge('firmquote_venue_deny_list_entries', 'Addresses on the deny list in force');
   const stale = metrics.gauge(
@@ -87,15 +87,15 @@ export function createDenyList(
     }
   }
 
-  function look(): void {
-    cancel = clock.after(lookEveryMs, () => {
+  function schedulePoll(): void {
+    cancel = clock.after(pollEveryMs, () => {
       const changed = turn.then(async () => {
         const stamp = await stampOf(path).catch(() => undefined);
         if (!stopped && stamp !== seen) await reload();
       });
       turn = changed.catch(() => {});
       void turn.then(() => {
-        if (!stopped) look();
+        if (!stopped) schedulePoll();
       });
     });
   }
@@ -118,7 +118,7 @@ export function createDenyList(
       } catch (err) {
         throw new DenyListError(path, sentence(err));
       }
-      look();
+      schedulePoll();
     },
     stop() {
       stopped = true;

@@ -32,7 +32,7 @@ export interface AuditOptions {
 }
 
 export interface AuditReport extends Findings {
-  looks: number;
+  comparisons: number;
 }
 
 export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<AuditReport> =>
@@ -64,18 +64,18 @@ async function compareUntilStable(
   compare: (cut: Cut, findings: FindingsCollector) => Promise<void>,
 ): Promise<AuditReport> {
   let standing: Map<string, Difference> | undefined;
-  for (let looks = 1, left = patienceMs; ; looks += 1, left -= everyMs) {
-    const { differences, unasked, compared } = await look(db, chains, compare);
+  for (let comparisons = 1, left = patienceMs; ; comparisons += 1, left -= everyMs) {
+    const { differences, unasked, compared } = await compareOnce(db, chains, compare);
     const seen = new Map(differences.map((difference) => [identityOf(difference), difference]));
     const before = standing;
     standing = new Map([...seen].filter(([mark]) => before === undefined || before.has(mark)));
     if (standing.size === 0 || left <= 0)
-      return { differences: [...standing.values()], unasked, compared, looks };
+      return { differences: [...standing.values()], unasked, compared, comparisons };
     await sleep(Math.min(everyMs, left));
   }
 }
 
-async function look(
+async function compareOnce(
   db: Database,
   chains: readonly ChainPort[],
   compare: (cut: Cut, findings: FindingsCollector) => Promise<void>,

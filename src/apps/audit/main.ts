@@ -99,10 +99,10 @@ const asJson = (report: AuditReport) => ({
   })),
   unasked: report.unasked,
   compared: report.compared,
-  looks: report.looks,
+  looks: report.comparisons,
 });
 
-function page({ differences, unasked, compared, looks }: AuditReport): string {
+function page({ differences, unasked, compared, comparisons }: AuditReport): string {
   const found = differences.flatMap((difference) => {
     const { kind, subject } = difference;
     const { expected, found: is, by } = inTokens(difference);
@@ -120,7 +120,7 @@ function page({ differences, unasked, compared, looks }: AuditReport): string {
     .join(', ');
   const verdict =
     differences.length > 0
-      ? `${differences.length} difference${differences.length === 1 ? '' : 's'} found in all ${looks} comparisons.`
+      ? `${differences.length} difference${differences.length === 1 ? '' : 's'} found in all ${comparisons} comparisons.`
       : unasked.length > 0
         ? `No difference, but ${unasked.length} check${unasked.length === 1 ? '' : 's'} could not be made.`
         : 'No difference.';

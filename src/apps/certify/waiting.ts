@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /** Resolves to true when the condition became true in time. */
 export async function becomesTrue(ms: number, what: () => boolean | Promise<boolean>): Promise<boolean> {
@@ -10,6 +10,6 @@ export async function becomesTrue(ms: number, what: () => boolean | Promise<bool
   for (;;) {
     if (await what()) return true;
     if (performance.now() >= deadline) return false;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

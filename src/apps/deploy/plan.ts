@@ -10,7 +10,7 @@ import { feeCapWei } from '../wiring/networks.ts';
 import { runtimeOf } from './code.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import { conflictsOf, readRecord } from './record.ts';
-import { type DeployState, lookAt } from './state.ts';
+import { type DeployState, readDeployState } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
 export interface PricedStep extends Step {
@@ -47,7 +47,7 @@ export async function planChain(
   sender: Address,
 ): Promise<ChainPlan> {
   await requireChain(node, chain);
-  const state = await lookAt(node, config, chain, sender);
+  const state = await readDeployState(node, config, chain, sender);
   const { send, sign, problems } = todoOf(config, state, sender);
   const [fees, rollupFee] = await Promise.all([
     node.fees().then((now) => firstFees(now, feeCapWei(chain))),

@@ -18,7 +18,7 @@ import type { DeployChain, DeployConfig } from './config.ts';
 import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';
 import { conflictsOf, namesAll, readRecord, writeRecord } from './record.ts';
-import { type DeployState, lookAt } from './state.ts';
+import { type DeployState, readDeployState } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
 export interface RunOptions {
@@ -38,7 +38,7 @@ export interface RunResult {
 }
 
 /** The same bytes go to the node again after this many reads of the chain. */
-const LOOKS_PER_SENDING = 5;
+const READS_PER_SENDING = 5;
 
 export async function runChain(
   node: DeployNode,
@@ -85,7 +85,7 @@ export async function runChain(
       const line = saying(outcome, step, signed.hash);
       if (line !== said) report(`${chain.slug}: ${line}`);
       said = line;
-      for (let looks = 0; looks < LOOKS_PER_SENDING; looks += 1) {
+      for (let reads = 0; reads < READS_PER_SENDING; reads += 1) {
         if (await patiently(() => isUsed(nonce))) return await noteReceipts(step, hashes);
         goOn(`The transaction to ${step.what} is not mined: ${signed.hash}.`);
         await pause();
@@ -124,7 +124,7 @@ export async function runChain(
   let waitingAt: bigint | undefined;
   let goOn = patience.start();
   for (;;) {
-    const state = await patiently(() => lookAt(node, config, chain, sender));
+    const state = await patiently(() => readDeployState(node, config, chain, sender));
     const { send: left, sign, problems } = todoOf(config, state, sender);
     const contracts = state.contracts.map(({ contract }) => contract);
     refuseWith([...problems, ...conflictsOf(before, contracts, config, chain)], chain);

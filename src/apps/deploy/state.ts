@@ -34,7 +34,7 @@ export interface DeployState {
 }
 
 /** Reads the newest block. Nonce and code are of one block, so what was mined after it is in neither. */
-export async function lookAt(
+export async function readDeployState(
   node: DeployNode,
   config: DeployConfig,
   chain: DeployChain,
@@ -71,13 +71,13 @@ export async function lookAt(
     create2: { address: chain.create2Deployer, code: create2Code },
     hasPermit2,
     contracts,
-    oracle: oracle?.match.is === 'ours' ? await lookAtOracle(node, oracle.contract.address, at) : null,
+    oracle: oracle?.match.is === 'ours' ? await readOracleState(node, oracle.contract.address, at) : null,
     owner: { address: owner, hasCode: ownerHasCode },
     missing: filledFrom.filter((_, index) => !areThere[index]),
   };
 }
 
-async function lookAtOracle(node: DeployNode, address: Address, at: bigint): Promise<OracleState> {
+async function readOracleState(node: DeployNode, address: Address, at: bigint): Promise<OracleState> {
   const read = <TName extends 'owner' | 'pendingOwner' | 'signers' | 'threshold' | 'scheduledSigners'>(
     functionName: TName,
   ) => readContract(node.read, { abi: attestationOracleAbi, address, functionName }, at);

@@ -9,7 +9,7 @@ import type { DeployChain, DeployConfig } from './config.ts';
 import type { Committee } from './contracts.ts';
 import { requireChain } from './plan.ts';
 import { conflictsOf, readRecord, recordFile } from './record.ts';
-import { type DeployState, lookAt, type OracleState } from './state.ts';
+import { type DeployState, readDeployState, type OracleState } from './state.ts';
 import { isSameCommittee, type Problem, wantedCommittee } from './steps.ts';
 
 export interface Verified {
@@ -24,7 +24,7 @@ export async function verifyChain(
   chain: DeployChain,
 ): Promise<Verified> {
   await requireChain(node, chain);
-  const state = await lookAt(node, config, chain, chain.owner ?? config.owner);
+  const state = await readDeployState(node, config, chain, chain.owner ?? config.owner);
   const record = readRecord(config, chain);
   const differences = [
     ...codeDifferences(state),

@@ -115,7 +115,7 @@ export async function checkAttesters(
   const proofs = createProofs({ urls, timeoutMs }, { chains, ...tools });
   return Promise.all(
     chains.map(async ({ chain: { id, slug, oracle } }): Promise<Finding> => {
-      await proofs.look({ chainId: id, oracle });
+      await proofs.probe({ chainId: id, oracle });
       const found = proofs.presence({ chainId: id, oracle });
       if (found === undefined)
         return failure('attesters', slug, `the oracle ${oracle} cannot be read`, 'Correct its address');

@@ -40,11 +40,11 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export async function attempt(
   check: string,
   subject: string,
-  look: () => Promise<Finding | readonly Finding[]>,
+  run: () => Promise<Finding | readonly Finding[]>,
   todo: string,
 ): Promise<Finding[]> {
   try {
-    return [await look()].flat();
+    return [await run()].flat();
   } catch (error) {
     return [failure(check, subject, messageOf(error), todo)];
   }

@@ -40,7 +40,7 @@ export async function checkLpAccount(
   chains: readonly EvmChain[],
   wanted: AccountToCheck,
 ): Promise<Finding[]> {
-  const looks = await Promise.all(
+  const accounts = await Promise.all(
     chains.map(async (chain) => {
       const slug = chain.chain.slug;
       let state: LpAccountState | undefined;
@@ -56,7 +56,7 @@ export async function checkLpAccount(
       return { chain, slug, state, failed };
     }),
   );
-  if (looks.every(({ state, failed }) => state === undefined && failed.length === 0))
+  if (accounts.every(({ state, failed }) => state === undefined && failed.length === 0))
     return wanted.transfers
       ? [
           failure(
@@ -68,7 +68,7 @@ export async function checkLpAccount(
         ]
       : [];
   const rows = await Promise.all(
-    looks.map(async ({ chain, slug, state, failed }) => {
+    accounts.map(async ({ chain, slug, state, failed }) => {
       if (failed.length > 0) return failed;
       if (state === undefined)
         return [

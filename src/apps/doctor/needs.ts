@@ -60,11 +60,11 @@ export async function withNode<T>(
 export async function onEach(
   chains: readonly EvmChain[],
   check: string,
-  look: (chain: EvmChain) => Promise<Finding> | Promise<readonly Finding[]> | readonly Finding[],
+  checkChain: (chain: EvmChain) => Promise<Finding> | Promise<readonly Finding[]> | readonly Finding[],
   todo = CHAIN_TODO,
 ): Promise<Finding[]> {
   const rows = await Promise.all(
-    chains.map((chain) => attempt(check, chain.chain.slug, async () => look(chain), todo)),
+    chains.map((chain) => attempt(check, chain.chain.slug, async () => checkChain(chain), todo)),
   );
   return rows.flat();
 }

@@ -31,19 +31,19 @@ export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>) {
       cancel();
       if (path === null) return tell(false);
       let over = false;
-      const look = (there: boolean): void => {
+      const note = (there: boolean): void => {
         if (!over) tell(there);
       };
       try {
         statSync(path);
-        look(true);
+        note(true);
       } catch (error) {
-        look(!missing(error));
+        note(!missing(error));
       }
       const timer = setInterval(() => {
         stat(path).then(
-          () => look(true),
-          (error: unknown) => look(!missing(error)),
+          () => note(true),
+          (error: unknown) => note(!missing(error)),
         );
       }, EVERY_MS);
       cancel = () => {

@@ -31,7 +31,7 @@ export function watchRelayers(
     const accounts = await relayerGas(chain, addresses, maxFeePerGasCap);
     return accounts.some(({ balanceWei, costWei }) => balanceWei >= costWei && balanceWei >= leastBalance);
   }
-  function look(): void {
+  function checkFunds(): void {
     if (asking) return;
     asking = true;
     // Unknown counts as unable: then takers broadcast themselves, which always works.
@@ -43,7 +43,7 @@ export function watchRelayers(
       .finally(() => (asking = false));
   }
   // A quiet chain has no new block for long: hence the timer.
-  look();
-  const stop = chain.onHead(look);
+  checkFunds();
+  const stop = chain.onHead(checkFunds);
   return { healthy: () => funded, stop };
 }

@@ -8,7 +8,7 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 
-const LOOK_MS = 3_000;
+const PROBE_MS = 3_000;
 
 /**
  * Asks regularly who answers, for the metrics of a process that needs no presence itself. Returns a function
@@ -17,11 +17,11 @@ const LOOK_MS = 3_000;
 export function watchAttesters(presence: AttesterPresence, chains: readonly ChainPort[]): () => void {
   let stopped = false;
   let cancel = () => {};
-  async function look(): Promise<void> {
-    await Promise.all(chains.map(({ chain: { id, oracle } }) => presence.look({ chainId: id, oracle })));
-    if (!stopped) cancel = systemClock.after(LOOK_MS, look);
+  async function probe(): Promise<void> {
+    await Promise.all(chains.map(({ chain: { id, oracle } }) => presence.probe({ chainId: id, oracle })));
+    if (!stopped) cancel = systemClock.after(PROBE_MS, probe);
   }
-  void look();
+  void probe();
   return () => {
     stopped = true;
     cancel();

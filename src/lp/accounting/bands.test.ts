@@ -124,19 +124,19 @@ function fill(
 
 test("defaults: the target is the first balance, the soft band the pair's, the hard band twice that, for the base asset only", () => {
   const { ledger, bands } = made();
-  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0, halfBand: 200_000 });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0, halfBand: 200_000 });
   // Twice 200,000 USD at 2,500.
-  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 160n * ETH });
-  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ output: 160n * ETH });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500).room).toEqual({ input: 160n * ETH });
+  expect(bands.termsOf(route('sell', 1, 1), 2_500).room).toEqual({ output: 160n * ETH });
   fill(ledger, 'q', 100n);
-  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 1.25, halfBand: 200_000 });
-  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 60n * ETH });
-  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ output: 260n * ETH });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500)).toMatchObject({ q: 1.25, halfBand: 200_000 });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500).room).toEqual({ input: 60n * ETH });
+  expect(bands.termsOf(route('sell', 1, 1), 2_500).room).toEqual({ output: 260n * ETH });
 });
 
 test('q counts owned, accepted and in-transit amounts in full, live quotes by their chance', () => {
   const { ledger, bands } = made();
-  const q = () => bands.look(route('buy', 1, 1), 2_500).q;
+  const q = () => bands.termsOf(route('buy', 1, 1), 2_500).q;
   fill(ledger, 'live', 40n, { probability: 2_500, accept: false });
   expect(q()).toBeCloseTo(0.125, 6);
   ledger.apply({ type: 'accepted', orderId: 'live' });
@@ -156,19 +156,19 @@ test('bands of an asset, in tokens: soft bands measure q, hard bands bound both 
   const { ledger, bands } = made({
     assets: { WETH: { target: '80', softBand: '40', hardBand: '60' }, USDC: { hardBand: '50000' } },
   });
-  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0.5, halfBand: 100_000 });
-  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 40n * ETH, output: 50_000n * USD });
-  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ input: 50_000n * USD, output: 80n * ETH });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0.5, halfBand: 100_000 });
+  expect(bands.termsOf(route('buy', 1, 1), 2_500).room).toEqual({ input: 40n * ETH, output: 50_000n * USD });
+  expect(bands.termsOf(route('sell', 1, 1), 2_500).room).toEqual({ input: 50_000n * USD, output: 80n * ETH });
   fill(ledger, 'q', 50n);
-  expect(bands.look(route('buy', 1, 1), 2_500).room.input).toBe(0n);
+  expect(bands.termsOf(route('buy', 1, 1), 2_500).room.input).toBe(0n);
 });
 
 test('one chain: its reserve stays, whatever is accepted, and inflow is bounded too', () => {
   const assets = { WETH: { chains: { base: { share: 3, hardShare: 0.9 }, arc: { hardShare: 0.5 } } } };
   const { ledger, bands } = made({ assets, weth: [75n, 25n] });
   // 10 % of 75 stays on base, and no more than half as much again comes to arc.
-  expect(bands.look(route('sell', 2, 1), 2_500).room.output).toBe((675n * ETH) / 10n);
-  expect(bands.look(route('buy', 2, 1), 2_500).room.input).toBe((125n * ETH) / 10n);
+  expect(bands.termsOf(route('sell', 2, 1), 2_500).room.output).toBe((675n * ETH) / 10n);
+  expect(bands.termsOf(route('buy', 2, 1), 2_500).room.input).toBe((125n * ETH) / 10n);
   ledger.hold(
     {
       orderId: 'q',
@@ -186,7 +186,7 @@ test('one chain: its reserve stays, whatever is accepted, and inflow is bounded 
     },
     1_000,
   );
-  expect(bands.look(route('sell', 2, 1), 2_500).room.output).toBe((75n * ETH) / 10n);
+  expect(bands.termsOf(route('sell', 2, 1), 2_500).room.output).toBe((75n * ETH) / 10n);
 });
 
 test('rebalancing charges for draining a short chain, and returns half of it for filling one', () => {
@@ -195,9 +195,9 @@ test('rebalancing charges for draining a short chain, and returns half of it for
     usdc: [180_000n, 20_000n],
   });
   // 20,000 where 100,000 is the fair part: q -0.8, ramp 0.75.
-  expect(bands.look(route('buy', 1, 2), 2_500).rebalanceBps).toBeCloseTo(7.5, 9);
-  expect(bands.look(route('sell', 2, 1), 2_500).rebalanceBps).toBeCloseTo(-3.75, 9);
-  expect(bands.look(route('buy', 2, 1), 2_500).rebalanceBps).toBeCloseTo(0, 9);
+  expect(bands.termsOf(route('buy', 1, 2), 2_500).rebalanceBps).toBeCloseTo(7.5, 9);
+  expect(bands.termsOf(route('sell', 2, 1), 2_500).rebalanceBps).toBeCloseTo(-3.75, 9);
+  expect(bands.termsOf(route('buy', 2, 1), 2_500).rebalanceBps).toBeCloseTo(0, 9);
 });
 
 test('refuses a band for a token that the chain does not have', () => {

@@ -41,7 +41,7 @@ export interface Room {
   output?: bigint;
 }
 
-export interface Look {
+export interface BandTerms {
   q: number;
   halfBand: number;
   room: Room;
@@ -203,7 +203,7 @@ export function createBands(
 
   return {
     /** Hot path: reads every bucket at one instant. */
-    look(route: Route, baseUsd: number) {
+    termsOf(route: Route, baseUsd: number): BandTerms {
       const { origin, dest, inputToken, outputToken, pair, params } = route;
       const leg = legsOf(route);
       const { want } = leg.base;

@@ -53,7 +53,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
   let timed = Number.POSITIVE_INFINITY;
   let stopped = false;
 
-  function look(trade: Watched, horizon: Horizon, dueMs: number): void {
+  function takeMark(trade: Watched, horizon: Horizon, dueMs: number): void {
     const nowMs = clock.nowMs();
     const then = mid(trade.pair);
     const late = trade.late || nowMs - dueMs > ON_TIME_MS || nowMs < dueMs;
@@ -72,7 +72,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
       ) {
         queue.from += 1;
         waiting -= 1;
-        look(next.trade, queue.horizon, next.dueMs);
+        takeMark(next.trade, queue.horizon, next.dueMs);
       }
       if (queue.from > 1_000) {
         queue.due.splice(0, queue.from);

@@ -57,10 +57,10 @@ function made() {
     rebalancing,
     quoteEvents,
     lines,
-    look(onArc: bigint, seconds = 3) {
+    advice(onArc: bigint, seconds = 3) {
       arc = onArc;
       now += seconds;
-      rebalancing.look();
+      rebalancing.advise();
       return rebalancing.advice().map(({ from, to, amount }) => `${amount / WHOLE} from ${from} to ${to}`);
     },
     drain: (amount: bigint) =>
@@ -73,30 +73,30 @@ function made() {
 
 test('logs advice once, again when it changes much, and when it ends', () => {
   const world = made();
-  expect(world.look(900n)).toEqual([]);
+  expect(world.advice(900n)).toEqual([]);
   world.drain(20_000n);
-  expect(world.look(900n)).toEqual(['4100 from base to arc']);
-  world.look(900n);
-  world.look(800n);
+  expect(world.advice(900n)).toEqual(['4100 from base to arc']);
+  world.advice(900n);
+  world.advice(800n);
   expect(world.lines).toEqual([
     expect.stringMatching(
       /^rebalancing: this is worth moving USDC: base to arc \| 4100 USDC \| 4\.1 USDC \| 15\.\d+ USDC$/,
     ),
   ]);
-  expect(world.look(2_500n)).toEqual(['2500 from base to arc']);
+  expect(world.advice(2_500n)).toEqual(['2500 from base to arc']);
   expect(world.lines).toHaveLength(2);
-  expect(world.look(4_100n)).toEqual([]);
+  expect(world.advice(4_100n)).toEqual([]);
   expect(world.lines.at(-1)).toBe('rebalancing: this move is no longer needed USDC: base to arc');
 });
 
 test("no more advice while the owner's withdrawal is in transit", () => {
   const world = made();
   world.drain(20_000n);
-  expect(world.look(900n)).toHaveLength(1);
+  expect(world.advice(900n)).toHaveLength(1);
   world.quoteEvents.moved({ chainId: 1, token: USDC, amount: -4_100n * 10n ** 6n }, 'out');
-  expect(world.look(900n, 600)).toEqual([]);
-  expect(world.look(900n, 3_600)).toHaveLength(1);
+  expect(world.advice(900n, 600)).toEqual([]);
+  expect(world.advice(900n, 3_600)).toHaveLength(1);
   // Paying in is no reason to be silent.
   world.quoteEvents.moved({ chainId: 2, token: USDC, amount: 1n }, 'in');
-  expect(world.look(900n)).toHaveLength(1);
+  expect(world.advice(900n)).toHaveLength(1);
 });

@@ -88,7 +88,7 @@ export function createRebalancing(
   }
 
   return {
-    look() {
+    advise() {
       const nowSeconds = seconds();
       const read = bands();
       last = Object.keys(assets).flatMap((asset) => {

@@ -41,7 +41,7 @@ function made() {
     errors,
     at(seconds: number) {
       now = seconds;
-      receivables.look();
+      receivables.reportOverdue();
     },
     fill(orderId: `0x${string}`) {
       const input = { chainId: 1, token: TOKEN, amount: 101n };

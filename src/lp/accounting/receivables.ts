@@ -102,7 +102,7 @@ export function createReceivables(
   return {
     list,
     /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
-    look() {
+    reportOverdue() {
       for (const { orderId, overdue, owed, ...late } of list()) {
         if (!overdue || said.has(orderId)) continue;
         said.add(orderId);

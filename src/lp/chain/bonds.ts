@@ -72,7 +72,7 @@ export function createBonds(
       readMs = undefined;
     },
     /** Reads the demanded bonds when it is time. When a chain does not answer, the last reading counts. */
-    async look(): Promise<void> {
+    async refresh(): Promise<void> {
       const nowMs = clock.monotonicMs();
       if (reading || (readMs !== undefined && nowMs - readMs < READ_EVERY_MS)) return;
       reading = true;

@@ -58,7 +58,7 @@ function createWorld() {
     const blockOf = (chainId: number) => cursors.get(chainId) ?? 0n;
     return {
       owned: () => ledger.exposure('USDC').owned,
-      look: () => inTransit.look(blockOf),
+      refresh: () => inTransit.refresh(blockOf),
       async read(chainId: number): Promise<void> {
         const block = blockOf(chainId) + 1n;
         const move = of(chainId)[Number(block) - 1];
@@ -149,13 +149,13 @@ test('the owned amount neither drops nor doubles while transfers are on their wa
             world.storeFact();
             break;
           case 'look':
-            expect(await process.look()).toEqual([]);
+            expect(await process.refresh()).toEqual([]);
             break;
           case 'restart':
             // Facts of final blocks are stored; what is not is found by a later look.
             world.storeAll();
             process = world.startProcess(cursors, balances);
-            await process.look();
+            await process.refresh();
             break;
           case 'read':
             await process.read(each.chainId);
@@ -177,9 +177,9 @@ test('a fact that is stored after the restart is found, and says by how much the
   world.begin(1, 400n);
   await world.startProcess(cursors, balances).read(1);
   const next = world.startProcess(cursors, balances);
-  expect(await next.look()).toEqual([]);
+  expect(await next.refresh()).toEqual([]);
   expect(next.owned()).toBe((OWNED * 2n - 400n) * ATTO);
   world.storeAll();
-  expect(await next.look()).toEqual([{ ...place(1), amount: 400n }]);
+  expect(await next.refresh()).toEqual([{ ...place(1), amount: 400n }]);
   expect(next.owned()).toBe(OWNED * 2n * ATTO);
 });

@@ -22,7 +22,7 @@ interface InTransitDeps {
   log: Log;
 }
 
-/** No more transfers than this can end within one evaluation. */
+/** No more transfers than this can end between two refreshes. */
 const NEWEST = 50;
 
 /** The last final block that the inventory ledger has of a chain. */
@@ -91,7 +91,7 @@ export function createInTransit({ ledger, transactions, transfers, log }: InTran
      * Compares with the stored facts, which a process that started in the middle needs. Resolves with what
      * the ledger had not counted as on its way until now. Throws `UpstreamError` of the store.
      */
-    async look(blockOf: BlockOf): Promise<Money[]> {
+    async refresh(blockOf: BlockOf): Promise<Money[]> {
       if (transfers === undefined) return [];
       // The facts may be ahead of the ledger: a transfer that is over can still be on its way here.
       const stored = [...(await transfers.open()), ...(await transfers.newest(NEWEST))];

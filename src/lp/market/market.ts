@@ -106,10 +106,10 @@ interface State extends MarketState {
   last: { base: string; quote: string; legs: Legs } | undefined;
   /** The part of the pairs that the last tick updated. */
   turn: number;
-  /** Prices that had no usable mid when `stale` looked, and why. */
+  /** Prices that had no usable mid when `stale` examined, and why. */
   readonly missing: Map<string, string>;
   /** The index of the symbol that `stale` checked last. */
-  looked: number;
+  examined: number;
 }
 
 /** Pairs or symbols that one call examines, so that quotes are answered in between. */
@@ -176,7 +176,7 @@ function openState(config: MarketConfig, nowMs: number): State {
     last: undefined,
     turn: 0,
     missing: new Map(),
-    looked: -1,
+    examined: -1,
   };
 }
 
@@ -359,8 +359,8 @@ function stale(state: State, nowMs: number): { symbol: string; detail: string }[
   const { symbols, missing } = state;
   for (const symbol of [...missing.keys()]) examine(state, symbol, nowMs);
   for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--) {
-    state.looked = (state.looked + 1) % symbols.length;
-    examine(state, symbols[state.looked] as string, nowMs);
+    state.examined = (state.examined + 1) % symbols.length;
+    examine(state, symbols[state.examined] as string, nowMs);
   }
   return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
 }

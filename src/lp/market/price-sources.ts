@@ -30,7 +30,7 @@ export type PriceSources = ReturnType<typeof createPriceSources>;
 
 /** A reload waits this long for the first prices of a new feed. The admin client waits for ten seconds. */
 const FIRST_PRICE_MS = 5_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 export function createPriceSources(deps: PriceSourcesDeps, config: MarketConfig, feeds: readonly Feed[]) {
   const { clock, sequencers } = deps;
@@ -86,7 +86,7 @@ export function createPriceSources(deps: PriceSourcesDeps, config: MarketConfig,
             .join('; ')}. Correct them or take them out, and reload again.`,
           { code: 'no_first_price' },
         );
-      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+      await new Promise<void>((resolve) => clock.after(POLL_MS, resolve));
     }
   }
 

@@ -84,7 +84,7 @@ const DEPEGGED_GUARD_BPS = 100;
 /** Tolerance for floats made from exact fractions: a value on the limit is within it. */
 const NOISE_BPS = 1e-6;
 
-type Look = Omit<PriceState, 'condition'> & {
+type Evaluation = Omit<PriceState, 'condition'> & {
   condition: Omit<Condition, 'sinceMs'> | undefined;
   untilMs: number;
 };
@@ -98,7 +98,7 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusals
   const seen = new Map<string, Observation>();
   const references = new Map<string, ReferenceValue & { value: number }>();
   const peg = { broken: false };
-  const look =
+  const evaluate =
     'fixed' in config
       ? pegged(config, peg, seen, refusalsOf)
       : floating(config, seen, references, refusalsOf);
@@ -123,7 +123,7 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusals
     },
     state(now) {
       if (cached !== undefined && now <= cached.untilMs && now >= cached.fromMs) return cached.state;
-      const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = look(now);
+      const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = evaluate(now);
       if (condition === undefined) trouble = undefined;
       else if (trouble?.code !== condition.code)
         trouble = {
@@ -151,7 +151,7 @@ function floating(
   seen: ReadonlyMap<string, Observation>,
   references: ReadonlyMap<string, ReferenceValue & { value: number }>,
   refusalsOf: RefusalsOf,
-): (nowMs: number) => Look {
+): (nowMs: number) => Evaluation {
   const options: MidOptions = {
     maxAgeMs: config.maxAgeMs,
     devGuardBps: config.maxDeviationBps,
@@ -258,7 +258,7 @@ function pegged(
   peg: { broken: boolean },
   seen: ReadonlyMap<string, Observation>,
   refusalsOf: RefusalsOf,
-): (nowMs: number) => Look {
+): (nowMs: number) => Evaluation {
   const price = parseDecimal(config.fixed);
   if (price === undefined || price.num === 0n)
     throw new RequestError(`The fixed price "${config.fixed}" is not a positive decimal.`, {
@@ -293,7 +293,7 @@ function pegged(
     )
       peg.broken = false;
     const depegged = peg.broken;
-    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({
+    const halt = (code: 'depeg' | 'stale_mid', detail: string): Evaluation => ({
       ...holds,
       mid: undefined,
       depegged,

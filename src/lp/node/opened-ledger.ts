@@ -64,7 +64,7 @@ export async function openLedger(
     },
   );
   const inTransit = createInTransit({ ledger: restored.ledger, transactions, transfers, log });
-  await inTransit.look((chainId) => restored.cursors.get(chainId)?.block ?? 0n);
+  await inTransit.refresh((chainId) => restored.cursors.get(chainId)?.block ?? 0n);
   return {
     ...restored,
     inTransit,

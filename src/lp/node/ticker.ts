@@ -30,24 +30,24 @@ export function createTicker(parts: LpParts) {
     if (shared !== undefined) await orLog(signals.follow(store), 'the shared signals could not be read');
     if ((leases.lost || lead.over) && !handedOver) await handOver();
     parts.market().tick();
-    parts.proving?.look();
+    parts.proving?.measure();
     if (ticks % EVERY_SECOND === 0) {
       winRates.countExpired();
       parts.quoting().ladders.forgetOld();
-      parts.receivables.look();
+      parts.receivables.reportOverdue();
     }
     if (ticks % STORE_WIN_RATES_EVERY === 0 && !leases.lost)
       await orLog(winRates.flush(), 'win-rate curves could not be stored', 'warn');
     if (ticks % EVERY_SECOND === 1 && replica !== undefined)
       await orLog(accounts.followLeader(), 'taker costs could not be read from the leading replica', 'warn');
-    void orLog(parts.bonds.look(), 'the bonds could not be read', 'warn');
-    if (ticks % REBALANCING_EVERY === 0) parts.rebalancing.look();
+    void orLog(parts.bonds.refresh(), 'the bonds could not be read', 'warn');
+    if (ticks % REBALANCING_EVERY === 0) parts.rebalancing.advise();
     if (ticks % GAS_EVERY === 0) {
       const gas = parts.quoting().context.refreshGas(parts.operator);
       await orLog(gas, 'gas prices could not be read', 'warn');
     }
     if (ticks % TRANSFERS_EVERY === 0)
-      await orLog(lookAtTransfers(), 'transfers on their way could not be read', 'warn');
+      await orLog(refreshTransfers(), 'transfers on their way could not be read', 'warn');
     risk.update(standby.controls());
     await orLog(risk.flush(), 'risk state could not be stored');
     signals.expire();
@@ -61,8 +61,8 @@ export function createTicker(parts: LpParts) {
   /**
    * Reports transfers that left or arrived unseen by this process, so that they count as no gain and no loss.
    */
-  async function lookAtTransfers(): Promise<void> {
-    for (const money of await parts.opened.inTransit.look(parts.finalBlock)) risk.listener.moved(money);
+  async function refreshTransfers(): Promise<void> {
+    for (const money of await parts.opened.inTransit.refresh(parts.finalBlock)) risk.listener.moved(money);
   }
 
   async function renewLeases(): Promise<void> {

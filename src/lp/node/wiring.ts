@@ -26,7 +26,7 @@ import {
 import { createSignals } from '../quoting/signals.ts';
 import { createVenueSession, venueOf } from '../quoting/venue-session.ts';
 import { createWinRates } from '../quoting/win-rates.ts';
-import { ALONE, createLead, LOOKING_ON } from '../replicas/leadership.ts';
+import { ALONE, createLead, SHADOW_LEAD } from '../replicas/leadership.ts';
 import { createLeases } from '../replicas/lease.ts';
 import { createReplica } from '../replicas/replica.ts';
 import { createSharing } from '../replicas/sharing.ts';
@@ -148,7 +148,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     clean: clean && !opened.learned,
     rules,
   });
-  const alone = shadow ? LOOKING_ON : ALONE;
+  const alone = shadow ? SHADOW_LEAD : ALONE;
   const lead = shared === undefined ? alone : createLead(common, { leaseMs: shared.leadMs });
   const awardDeps = {
     ...{ ...common, recovery: deps.recovery, taken: quoteEvents.accepted },

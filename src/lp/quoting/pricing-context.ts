@@ -136,7 +136,7 @@ export function createPricingContext(
       const { mid, quoteValue, sigma } = priced;
       const since = Math.min(mid.atMs, nowMs) / 1000;
       const baseUsd = mid.value * quoteValue;
-      const { q, halfBand, room, rebalanceBps } = bands.look(route, baseUsd);
+      const { q, halfBand, room, rebalanceBps } = bands.termsOf(route, baseUsd);
       const params = winRates.params(route, requestedUsd(route, terms, baseUsd, quoteValue));
       const made: QuoteInputs = {
         side: terms.side,

@@ -179,7 +179,7 @@ function priceSlice(
     amount: ours.portion,
     relayFee: ours.context.relayFee,
     freeOutput: context.ledger.free(route.dest.id, route.outputToken.address),
-    room: context.bands.look(route, baseUsd).room,
+    room: context.bands.termsOf(route, baseUsd).room,
   };
   const priced = price(inputs);
   if (isDecline(priced)) return priced;

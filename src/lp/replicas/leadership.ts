@@ -17,7 +17,7 @@ export const ALONE: Lead = {
 };
 
 /** A shadow LP has no leader, because it has nothing to fill, claim or book. */
-export const LOOKING_ON: Lead = { ...ALONE, mine: () => false };
+export const SHADOW_LEAD: Lead = { ...ALONE, mine: () => false };
 
 /** Renewals per lease. */
 const PARTS = 4;

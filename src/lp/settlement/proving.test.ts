@@ -24,12 +24,12 @@ const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Bytes32;
 function world({ present = 3, claimSeconds = 40 } = {}) {
   let nowMs = 1_000_000;
   let ready = false;
-  const state = { present, looks: 0 };
+  const state = { present, probes: 0 };
   const proving = createProving(
     {
       proofs: { signatures: async () => (ready ? ['0x01'] : undefined) },
       attesterPresence: {
-        look: async () => void (state.looks += 1),
+        probe: async () => void (state.probes += 1),
         presence: () => ({ present: state.present, needed: 2 }),
       },
       chains,
@@ -39,7 +39,7 @@ function world({ present = 3, claimSeconds = 40 } = {}) {
   );
   const pass = (seconds: number) => {
     nowMs += seconds * 1000;
-    proving.look();
+    proving.measure();
   };
   return {
     ...{ proving, state, pass },
@@ -147,8 +147,8 @@ test('with too few attesters nothing is quoted or filled until enough are back',
   const { proving, state } = world({ present: 1 });
   expect(proving.healthIssue(1)).toBe('chain1: 1 of 2 attesters answer');
   expect(await proving.sure(1)).toBe(false);
-  expect(state.looks).toBe(1);
+  expect(state.probes).toBe(1);
   state.present = 2;
   expect([proving.healthIssue(1), await proving.sure(1)]).toEqual([undefined, true]);
-  expect(state.looks).toBe(1);
+  expect(state.probes).toBe(1);
 });

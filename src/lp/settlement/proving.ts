@@ -15,7 +15,7 @@ export interface Proving extends Attestations {
   /** Asks whether enough attesters answer, unless a recent answer is available. */
   sure(originChainId: number): Promise<boolean>;
   /** Call a few times a second. */
-  look(): void;
+  measure(): void;
 }
 
 interface ProvingDeps {
@@ -32,7 +32,7 @@ interface Corridor {
   needed: number;
 }
 
-const LOOK_MS = 2_000;
+const PROBE_MS = 2_000;
 /** A proof that was not requested for this long is dropped. */
 const GIVEN_UP_MS = 60_000;
 /** The needed time is computed from at most this many proofs, the most recent ones. */
@@ -55,7 +55,7 @@ export function createProving(
   { claimSeconds }: { claimSeconds: number },
 ): Proving {
   const corridors = new Map<string, Corridor>();
-  let lookedMs: number | undefined;
+  let probedMs: number | undefined;
 
   const keyOf = (originChainId: number, destChainId: number) => `${originChainId}:${destChainId}`;
   /** Attesters wait until a fill is as final as the largest order's. */
@@ -87,7 +87,7 @@ export function createProving(
     if (attesterPresence === undefined) return Promise.resolve();
     const asked =
       probing.get(origin.id) ??
-      attesterPresence.look(oracleOf(origin)).finally(() => probing.delete(origin.id));
+      attesterPresence.probe(oracleOf(origin)).finally(() => probing.delete(origin.id));
     probing.set(origin.id, asked);
     return asked;
   }
@@ -172,16 +172,16 @@ export function createProving(
         const presence = attesterPresence.presence(oracleOf(origin), withinMs);
         return presence === undefined || presence.present >= presence.needed;
       };
-      if (enough(LOOK_MS)) return true;
+      if (enough(PROBE_MS)) return true;
       await probe(origin);
       // The slowest attester may need this long.
-      return enough(2 * LOOK_MS);
+      return enough(2 * PROBE_MS);
     },
-    look() {
+    measure() {
       for (const corridor of corridors.values()) measure(corridor);
       const nowMs = clock.monotonicMs();
-      if (attesterPresence === undefined || (lookedMs !== undefined && nowMs - lookedMs < LOOK_MS)) return;
-      lookedMs = nowMs;
+      if (attesterPresence === undefined || (probedMs !== undefined && nowMs - probedMs < PROBE_MS)) return;
+      probedMs = nowMs;
       for (const origin of chains.values()) void probe(origin);
     },
   };

@@ -9,7 +9,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { Operations } from './operations.ts';
 
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 const FLOWS: readonly Progress['flow'][] = ['same_chain', 'cross_chain'];
 
 interface StuckWatchDeps {
@@ -28,7 +28,7 @@ export function watchStuckOrders({ orders, clock, log, metrics }: StuckWatchDeps
   );
   let stopped = false;
   let cancel = () => {};
-  async function look(): Promise<void> {
+  async function countStuck(): Promise<void> {
     try {
       const { orders: open } = await orders();
       for (const flow of FLOWS)
@@ -36,9 +36,9 @@ export function watchStuckOrders({ orders, clock, log, metrics }: StuckWatchDeps
     } catch (error) {
       log.warn({ error }, 'stuck orders could not be counted; the next look tries again');
     }
-    if (!stopped) cancel = clock.after(LOOK_MS, () => void look());
+    if (!stopped) cancel = clock.after(POLL_MS, () => void countStuck());
   }
-  void look();
+  void countStuck();
   return () => {
     stopped = true;
     cancel();

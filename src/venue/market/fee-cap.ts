@@ -20,7 +20,7 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
   function ask(port: ChainPort) {
     let asking = false;
     let known = false;
-    const look = (): void => {
+    const readCap = (): void => {
       if (asking || known) return;
       asking = true;
       port
@@ -37,8 +37,8 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
         )
         .finally(() => (asking = false));
     };
-    stops.push(port.onHead(look));
-    look();
+    stops.push(port.onHead(readCap));
+    readCap();
   }
 
   return {

@@ -69,7 +69,7 @@ export const COURIER = {
   /** Doubles with each attempt. */
   firstRetryMs: 5_000,
   longestRetryMs: 3_600_000,
-  lookEveryMs: 1_000,
+  pollEveryMs: 1_000,
   /** Longer than any transmission takes. */
   leaseMs: 60_000,
 };
@@ -81,7 +81,7 @@ export function createCourier(
   { store, transmitter, clock, log, metrics }: CourierDeps,
   options: typeof COURIER,
 ) {
-  const { maxAttempts, firstRetryMs, longestRetryMs, lookEveryMs, leaseMs } = options;
+  const { maxAttempts, firstRetryMs, longestRetryMs, pollEveryMs, leaseMs } = options;
   const ended = metrics.counter('firmquote_venue_travel_rule_total', 'Travel-rule transmissions', {
     outcome: ['transmitted', 'failed', 'abandoned', 'superseded'],
   });
@@ -124,7 +124,7 @@ export function createCourier(
     ended.add({ outcome: ours ? record.state : 'superseded' });
   }
 
-  async function look() {
+  async function deliverDue() {
     for (let full = true; full && !stopped;) {
       const taken = await store.takeTravelRule(clock.nowMs(), leaseMs, AT_ONCE);
       await Promise.all(
@@ -142,12 +142,12 @@ export function createCourier(
   }
 
   function next() {
-    round = look()
+    round = deliverDue()
       .catch((error: unknown) =>
         log.warn({ error }, 'travel-rule records could not be read; the next look tries again'),
       )
       .then(() => {
-        if (!stopped) cancel = clock.after(lookEveryMs, next);
+        if (!stopped) cancel = clock.after(pollEveryMs, next);
       });
   }
 

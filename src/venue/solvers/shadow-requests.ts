@@ -36,7 +36,7 @@ export function createShadowRequests(
   const shown = new Map<string, Shown>();
 
   /** Selects the shadow sessions as the fan-out selects solvers, whatever their status. */
-  function lookingOn(gate: Gate): SolverSession[] {
+  function shadowSessions(gate: Gate): SolverSession[] {
     const entries = [...roster.entries()]
       .filter(({ shadows, disabled }) => shadows.length > 0 && !disabled)
       .map(({ id, corridors, shadows }) => ({ id, corridors, shadows, status: 'active' as const }));
@@ -47,7 +47,7 @@ export function createShadowRequests(
 
   return {
     show(rfq: Omit<Rfq, 'deadlineMs'>, gate: Gate, nonceGroup: string, until: UnixSeconds): void {
-      const sessions = lookingOn(gate);
+      const sessions = shadowSessions(gate);
       if (sessions.length === 0) return;
       const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: timeoutMs }));
       for (const session of sessions) session.send(frame);

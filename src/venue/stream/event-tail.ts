@@ -34,25 +34,25 @@ export function createEventTail({
 }: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: EventStore }): EventTail {
   const listeners: EventListener[] = [];
   let place = 0;
-  let looking: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   let again = false;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let readAtMs = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let cancelSweep = () => {};
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  function look() {
+  function wake() {
     again = true;
-    looking ??= run().finally(() => (looking = undefined));
+    reading ??= run().finally(() => (reading = undefined));
   }
 
   async function run() {
     while (again && !stopped) {
       await new Promise<void>((done) =>
-        clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done),
+        clock.after(Math.max(GATHER_MS, readAtMs + PACE_MS - clock.monotonicMs()), done),
       );
       again = false;
-      lookedAtMs = clock.monotonicMs();
+      readAtMs = clock.monotonicMs();
       await readOn().catch((error: unknown) =>
         log.warn({ error }, 'events could not be read; the next read tries again'),
       );
@@ -85,7 +85,7 @@ export function createEventTail({
   }
 
   function sweep() {
-    look();
+    wake();
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
 
@@ -95,7 +95,7 @@ export function createEventTail({
     async start() {
       place = await store.placeEvents();
       unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
-        if ((JSON.parse(payload) as OrderNews).event !== null) look();
+        if ((JSON.parse(payload) as OrderNews).event !== null) wake();
       });
       sweep();
     },
@@ -103,7 +103,7 @@ export function createEventTail({
       stopped = true;
       cancelSweep();
       await unsubscribe?.();
-      await looking;
+      await reading;
     },
   };
 }

@@ -38,7 +38,7 @@ export function createWebhookFanOut(
   let cancelSweep = () => {};
   const unsubscribes: (() => Promise<void>)[] = [];
 
-  function look() {
+  function wake() {
     again = true;
     running ??= run().finally(() => (running = undefined));
   }
@@ -138,7 +138,7 @@ export function createWebhookFanOut(
   }
 
   function sweep() {
-    look();
+    wake();
     cancelSweep = clock.after(sweepMs, sweep);
   }
 
@@ -146,9 +146,9 @@ export function createWebhookFanOut(
     async start() {
       unsubscribes.push(
         await bus.subscribe(ORDERS_TOPIC, (payload) => {
-          if ((JSON.parse(payload) as OrderNews).event !== null) look();
+          if ((JSON.parse(payload) as OrderNews).event !== null) wake();
         }),
-        await bus.subscribe(WEBHOOKS_TOPIC, look),
+        await bus.subscribe(WEBHOOKS_TOPIC, wake),
       );
       sweep();
     },

@@ -21,7 +21,7 @@ interface WatchDeps {
   metrics: Metrics;
 }
 
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 const LABELS = ['venue', 'chain', 'token'] as const;
 
 export function createFloatWatch(
@@ -59,7 +59,7 @@ export function createFloatWatch(
     return chain && info && { info, labels: { venue: id, chain: chain.slug, token: info.symbol } };
   };
 
-  async function look({ chainId, token, keep, low: lowest }: FloatAsset['on'][number]): Promise<void> {
+  async function readPlace({ chainId, token, keep, low: lowest }: FloatAsset['on'][number]): Promise<void> {
     const [chain, at] = [chains.get(chainId), tokenAt(chainId, token)];
     const head = chain?.head();
     if (!chain || !at || !head) return;
@@ -101,12 +101,12 @@ export function createFloatWatch(
     start(): () => void {
       let stopped = false;
       let cancel = () => {};
-      const lookAtAll = async (): Promise<void> => {
+      const readAll = async (): Promise<void> => {
         await Promise.all(
           assets
             .flatMap(({ on }) => on)
             .map((place) =>
-              look(place).catch((error: unknown) =>
+              readPlace(place).catch((error: unknown) =>
                 log.warn(
                   { venue: id, chainId: place.chainId, error },
                   'the float of a bridge venue could not be read',
@@ -114,9 +114,9 @@ export function createFloatWatch(
               ),
             ),
         );
-        if (!stopped) cancel = clock.after(LOOK_MS, () => void lookAtAll());
+        if (!stopped) cancel = clock.after(POLL_MS, () => void readAll());
       };
-      void lookAtAll();
+      void readAll();
       return () => {
         stopped = true;
         cancel();

@@ -191,7 +191,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     ['chain'],
   );
   head.onHead((block) => {
-    void tags.look();
+    void tags.refresh();
     headBlock.set(Number(block.number), labels);
     headSeen.set(head.seenAtMs() / 1_000, labels);
   });
@@ -379,7 +379,7 @@ async function start({
     );
   chain.tokens = await checkedTokens(configured, { call: viewCaller, log });
   await head.start();
-  await tags.look();
+  await tags.refresh();
   if (rpc.endpoints > 1) probe.start();
   if (rpc.endpoints === 1)
     log[chain.sandbox ? 'info' : 'warn'](

@@ -12,7 +12,7 @@ const LEAST_PAUSE_MS = 1_000;
 
 export interface FinalityTags {
   /** Asks all endpoints for the tagged blocks. Never rejects. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   /** undefined until enough endpoints have named one. */
   newest(tag: FinalityTag): bigint | undefined;
 }
@@ -24,7 +24,7 @@ export function createFinalityTags(
 ): FinalityTags {
   const newest = new Map<FinalityTag, bigint>();
   const missed = new Set<FinalityTag>();
-  let lookedMs = Number.NEGATIVE_INFINITY;
+  let readMs = Number.NEGATIVE_INFINITY;
 
   const ask = (index: number, tag: FinalityTag) =>
     rpc
@@ -55,9 +55,9 @@ export function createFinalityTags(
   }
 
   return {
-    async look(): Promise<void> {
-      if (tags.length === 0 || clock.monotonicMs() - lookedMs < LEAST_PAUSE_MS) return;
-      lookedMs = clock.monotonicMs();
+    async refresh(): Promise<void> {
+      if (tags.length === 0 || clock.monotonicMs() - readMs < LEAST_PAUSE_MS) return;
+      readMs = clock.monotonicMs();
       await Promise.all(tags.map(read));
     },
     newest: (tag: FinalityTag): bigint | undefined => newest.get(tag),

@@ -124,7 +124,7 @@ export function createHead(
     healthIssue: (): ChainHealthIssue | undefined => finality.healthIssue() ?? skew.healthIssue(),
     async start() {
       state.stopped = false;
-      await look(deps, state);
+      await readHead(deps, state);
       state.unsubscribe = await rpc.subscribeHeads(() => pollSoon(deps, state));
       poll(deps, state);
     },
@@ -190,7 +190,7 @@ async function newest(deps: HeadDeps, state: HeadState): Promise<HeadBlock> {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? block;
 }
 
-async function look(deps: HeadDeps, state: HeadState): Promise<void> {
+async function readHead(deps: HeadDeps, state: HeadState): Promise<void> {
   const { skew, finality, clock, log } = deps;
   const { blockTimeMs } = deps.options;
   skew.asked();
@@ -236,7 +236,7 @@ function poll(deps: HeadDeps, state: HeadState): void {
   if (state.stopped || state.polling) return;
   state.polledMs = clock.monotonicMs();
   const before = state.head;
-  state.polling = look(deps, state)
+  state.polling = readHead(deps, state)
     .then(
       () => {
         state.failures = 0;

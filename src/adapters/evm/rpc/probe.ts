@@ -8,7 +8,7 @@ import type { ChainRpc } from './rpc.ts';
 
 export interface Probe {
   /** Asks every endpoint once. */
-  look(): Promise<void>;
+  checkAll(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export function createProbe(
   { depth, everyMs }: { depth: number; everyMs: number },
 ): Probe {
   let lowest: bigint | undefined;
-  let looking = Promise.resolve();
+  let checking = Promise.resolve();
   let cancel = () => {};
   let stopped = true;
 
@@ -33,7 +33,7 @@ export function createProbe(
     return { head: head.number, deep: deep?.hash };
   }
 
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     const settled = lowest === undefined || lowest < BigInt(depth) ? undefined : lowest - BigInt(depth);
     const sightings = await Promise.all(
       Array.from({ length: rpc.endpoints }, (_, index) => ask(index, settled).catch(() => undefined)),
@@ -45,14 +45,14 @@ export function createProbe(
 
   function next(): void {
     cancel = clock.after(everyMs, () => {
-      looking = look().finally(() => {
+      checking = checkAll().finally(() => {
         if (!stopped) next();
       });
     });
   }
 
   return {
-    look,
+    checkAll,
     start() {
       stopped = false;
       next();
@@ -60,7 +60,7 @@ export function createProbe(
     async stop() {
       stopped = true;
       cancel();
-      await looking;
+      await checking;
     },
   };
 }

@@ -81,14 +81,14 @@ export async function pageIds(
   const sumOf = (which: readonly number[]) =>
     which.reduce((total, cell) => total + (ledger.counts.get(cell) ?? 0) + (freshIn.get(cell) ?? 0), 0);
   const ranges = rangesOf(query);
-  const look = createLook(session, book, { fresh, present, limits });
+  const reader = createBucketReader(session, book, { fresh, present, limits });
   const ours = every ? ledger.total + fresh.length : sumOf(cells);
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
   const sortedGroups = query.sort.by === 'group' ? groups : undefined;
   if (total <= limits.gather || ours <= limits.gather * 2)
     return {
-      ids: await look.gather(
+      ids: await reader.gather(
         every ? null : cells,
         ours <= limits.gather * 2 ? 'cells' : 'book',
         sortedGroups,
@@ -102,7 +102,7 @@ export async function pageIds(
     };
   if (!sortedGroups)
     return {
-      ids: await look.scan(
+      ids: await reader.scan(
         {
           cells: every ? null : cells,
           matching: total,
@@ -120,13 +120,13 @@ export async function pageIds(
 
   async function totalOf(): Promise<number> {
     if (ranges.length === 0) return ours;
-    if (ours <= limits.gather) return look.count(cells, ranges, 'cells');
+    if (ours <= limits.gather) return reader.count(cells, ranges, 'cells');
     const [first, second] = ranges;
-    if (first && !second) return look.countRange(every ? null : cells, first);
-    const found = await look.countUpTo(every ? null : cells, ranges, limits.exact + 1);
+    if (first && !second) return reader.countRange(every ? null : cells, first);
+    const found = await reader.countUpTo(every ? null : cells, ranges, limits.exact + 1);
     if (found <= limits.exact) return found;
     const counted: number[] = [];
-    for (const range of ranges) counted.push(await look.countRange(every ? null : cells, range));
+    for (const range of ranges) counted.push(await reader.countRange(every ? null : cells, range));
     return Math.max(
       limits.exact + 1,
       Math.round(((counted[0] as number) * (counted[1] as number)) / Math.max(1, ours)),
@@ -148,8 +148,8 @@ export async function pageIds(
       const small = step.groups.length > 1 || step.size <= limits.gather;
       ids.push(
         ...(small
-          ? await look.gather(flat, 'cells', step.groups, ranges, 'created_at', query.direction, skip, rest)
-          : await look.scan(
+          ? await reader.gather(flat, 'cells', step.groups, ranges, 'created_at', query.direction, skip, rest)
+          : await reader.scan(
               {
                 cells: every && flat.length === cells.length ? null : flat,
                 matching: n ?? Math.max(1, (step.size * total) / Math.max(1, ours)),
@@ -169,8 +169,8 @@ export async function pageIds(
 
   async function countIn(which: number[], size: number): Promise<number> {
     const [range] = ranges;
-    if (size <= limits.gather) return look.count(which, ranges, 'cells');
-    return ranges.length === 1 && range ? look.countRange(which, range) : look.count(which, ranges, 'book');
+    if (size <= limits.gather) return reader.count(which, ranges, 'cells');
+    return ranges.length === 1 && range ? reader.countRange(which, range) : reader.count(which, ranges, 'book');
   }
 
   function* steps(sorted: readonly number[][]): Generator<{ groups: number[][]; size: number }> {
@@ -373,7 +373,7 @@ export function whereOf(
 export const orderBy = (by: NumericSort, direction: Direction): string =>
   ORDER[by].map((column) => `${column} ${direction}`).join(', ');
 
-function createLook(
+function createBucketReader(
   session: Queryable,
   book: number,
   { fresh, present, limits }: { fresh: readonly Fresh[]; present: readonly number[]; limits: QueryLimits },

@@ -81,8 +81,8 @@ export async function withdraw({
   if ([amount !== undefined, complete, cancel].filter(Boolean).length > 1)
     throw badRequest('Give only one of --amount (request), --complete (withdraw) and --cancel.');
   const receiver = readAddress(to);
-  const looks = amount === undefined && !complete && !cancel;
-  await onChain({ ...options, dryRun: options.dryRun || looks }, async ({ port, owner, account }) => {
+  const isQuery = amount === undefined && !complete && !cancel;
+  await onChain({ ...options, dryRun: options.dryRun || isQuery }, async ({ port, owner, account }) => {
     const token = tokenOf(port, options.token);
     const act = async (): Promise<OwnerStep[]> => {
       if (complete) return owner.complete(token, receiver ?? account);

@@ -9,7 +9,7 @@ import { sendUnlocked } from './anvil.ts';
 export const ORACLE_DECIMALS = 8;
 const MOVED_BPS = 25;
 const HEARTBEAT_MS = 60_000;
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const KEEPER: Address = '0x0000000000000000000000000000000000c0ffee';
 
 interface KeptOracle {
@@ -24,7 +24,7 @@ export function keepOracles(
 ): { stop(): void } {
   const last = new Map<Address, { mid: number; atMs: number }>();
 
-  async function look({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
+  async function pushPrice({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
     const [now, price] = [performance.now(), mid()];
     const pushed = last.get(address);
     if (
@@ -42,5 +42,5 @@ export function keepOracles(
     last.set(address, { mid: price, atMs: now });
   }
 
-  return repeat(LOOK_MS, () => Promise.all(oracles.map((oracle) => look(oracle).catch(trouble))));
+  return repeat(POLL_MS, () => Promise.all(oracles.map((oracle) => pushPrice(oracle).catch(trouble))));
 }

@@ -9,7 +9,7 @@ import { repeat } from '../repeat.ts';
 import { rpc, sendUnlocked } from './anvil.ts';
 import type { DemoState } from '../state.ts';
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const PAIR_FEE = 0.003;
 const KEEPER: Address = '0x000000000000000000000000000000000a4b1743';
 
@@ -46,13 +46,13 @@ export function keepPools(
       };
     }),
   );
-  return repeat(LOOK_MS, async (stopped) => {
+  return repeat(POLL_MS, async (stopped) => {
     // In sequence: pools of one chain trade from one balance.
-    for (const pool of pools) if (!stopped()) await look(pool).catch(trouble);
+    for (const pool of pools) if (!stopped()) await correctPool(pool).catch(trouble);
   });
 }
 
-async function look(kept: KeptPool): Promise<void> {
+async function correctPool(kept: KeptPool): Promise<void> {
   const { rpcUrl, pool, trader, tokens, fee } = kept;
   const call = async (to: Address, data: Hex) =>
     (await rpc(rpcUrl, 'eth_call', [{ to, data }, 'latest'])) as Hex;

@@ -56,13 +56,13 @@ interface FloatMovesOptions {
   patienceMs: number;
 }
 
-interface State extends FloatState, Pick<Look, 'isRequested'> {
+interface State extends FloatState, Pick<FloatReading, 'isRequested'> {
   info: TokenInfo;
   chain: ChainPort;
 }
 
 /** Holds the figures of a place at a block, with the sums of the database. */
-interface Look {
+interface FloatReading {
   held: bigint;
   asOf: FloatBlock;
   free: bigint;
@@ -128,7 +128,7 @@ export function createFloatMoves(
       }),
     );
 
-  async function look({ chainId, token, keep }: FloatAsset['on'][number]): Promise<Look | undefined> {
+  async function readPlace({ chainId, token, keep }: FloatAsset['on'][number]): Promise<FloatReading | undefined> {
     const chain = chains.get(chainId);
     const head = chain?.head();
     if (!chain || !head) return undefined;
@@ -148,7 +148,7 @@ export function createFloatMoves(
     const { from } = transfer.move;
     const on = assets.find((each) => each.on.some((at) => isAt(at, from)))?.on ?? [];
     const place = on.find((at) => isAt(at, from));
-    const seen = place && (await look(place));
+    const seen = place && (await readPlace(place));
     if (!place || !seen || seen.isRequested) return false;
     const answer = await floats.transfer(
       {
@@ -182,7 +182,7 @@ export function createFloatMoves(
   async function stateOf(place: FloatAsset['on'][number]): Promise<State | undefined> {
     const chain = chains.get(place.chainId);
     const info = tokenAt(place.chainId, place.token);
-    const seen = await look(place);
+    const seen = await readPlace(place);
     if (!chain || !info || !seen) return undefined;
     const { free, promised, isRequested } = seen;
     return {

@@ -43,7 +43,7 @@ interface AdvancerState {
   readonly leaseMs: number;
   readonly sweepMs: number;
   readonly topic: string;
-  readonly looks: Counter;
+  readonly advances: Counter;
   readonly stages: Gauge;
   readonly views: ReadonlyMap<number, ChainView>;
   readonly advanceOrder: (item: OpenOrder) => Promise<Advanced>;
@@ -72,7 +72,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   const views = new Map([...deps.chains].map(([id, chain]) => [id, createChainView(chain)]));
   const state: AdvancerState = {
     ...{ owner, leaseMs, sweepMs, topic },
-    looks: deps.metrics.counter('firmquote_venue_order_looks_total', 'Looks at orders', {
+    advances: deps.metrics.counter('firmquote_venue_order_looks_total', 'Looks at orders', {
       result: ['ok', 'error'],
     }),
     stages: deps.metrics.gauge('firmquote_venue_orders_open', 'Open orders of this worker', ['stage']),
@@ -155,14 +155,14 @@ async function advance(deps: OrderAdvancerDeps, state: AdvancerState, item: Open
   const { orderId } = item.record;
   while (item.again && !state.stopped && state.work.get(orderId) === item) {
     item.again = false;
-    item.lookedAtMs = deps.clock.monotonicMs();
+    item.advancedAtMs = deps.clock.monotonicMs();
     try {
       const advanced = await state.advanceOrder(item);
       if (advanced === 'again') item.again = true;
       if (advanced === 'ended' || advanced === 'lost') drop(state, item);
-      state.looks.add({ result: 'ok' });
+      state.advances.add({ result: 'ok' });
     } catch (error) {
-      state.looks.add({ result: 'error' });
+      state.advances.add({ result: 'error' });
       deps.log.warn(
         { orderId, error },
         'an order could not be advanced; the next wake-up or sweep tries again',
@@ -208,7 +208,7 @@ async function sweep(deps: OrderAdvancerDeps, state: AdvancerState): Promise<voi
   const before = deps.clock.monotonicMs() - state.sweepMs;
   // The outcome of a pending transaction wakes its order; all other orders are tried again.
   for (const item of state.work.values())
-    if (!item.sent || item.lookedAtMs <= before) wake(deps, state, item);
+    if (!item.sent || item.advancedAtMs <= before) wake(deps, state, item);
   const open = [...state.work.values()].map(({ progress }): string => progress.stage);
   for (const stage of OPEN_STAGES) state.stages.set(open.filter((each) => each === stage).length, { stage });
 }

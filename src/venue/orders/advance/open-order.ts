@@ -14,7 +14,7 @@ export interface OpenOrder {
   running: boolean;
   again: boolean;
   /** The monotonic time of the last evaluation. */
-  lookedAtMs: number;
+  advancedAtMs: number;
   /** Advance when this chain's time has passed. */
   waitFor: Extract<SettlementPlan, { kind: 'wait' }> | undefined;
   sent: { key: string; chainId: number } | undefined;
@@ -34,7 +34,7 @@ export function openOrder(record: OrderRecord, claim: Claim): OpenOrder {
     claim,
     running: false,
     again: false,
-    lookedAtMs: Number.NEGATIVE_INFINITY,
+    advancedAtMs: Number.NEGATIVE_INFINITY,
     waitFor: undefined,
     sent: undefined,
     proofs: proofsOf(record, progress),

@@ -36,7 +36,7 @@ const RANGE = 500n;
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
 /** The chain seconds between two reads of a payment that was sent or refused. */
-const LOOK_AGAIN_SECONDS = 15;
+const RETRY_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
@@ -107,7 +107,7 @@ function follow(deps: WithdrawalsDeps, state: WithdrawalsState, port: ChainPort)
     stopped: false,
     heads: followHeads(port, deps.log, async () => {
       const head = port.head();
-      if (head) await look(deps, state, follower, head);
+      if (head) await onHead(deps, state, follower, head);
     }),
   };
   follower.heads.readNow();
@@ -119,7 +119,7 @@ async function stopFollowing(follower: Follower): Promise<void> {
   await follower.heads.stop();
 }
 
-async function look(
+async function onHead(
   deps: WithdrawalsDeps,
   state: WithdrawalsState,
   follower: Follower,
@@ -324,7 +324,7 @@ async function payOne(
   const until = await follower.port.deferredUntil(orderId, outputHash(output));
   // The final block will tell whether it was paid, kept or not delivered.
   if (until === 0) follower.done.add(name);
-  if (until === 0) return deps.store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+  if (until === 0) return deps.store.postponeDelivery({ orderId, outputIndex }, now + RETRY_SECONDS);
   if (until > now) return deps.store.postponeDelivery({ orderId, outputIndex }, until);
   const sent = await state.send(
     follower.port,
@@ -344,7 +344,7 @@ async function payOne(
         { before, facts: [{ kind: 'payout_sent', outputIndex, chainId: follower.chainId, txHash: hash }] },
         deps.clock.nowMs(),
       );
-    return deps.store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+    return deps.store.postponeDelivery({ orderId, outputIndex }, now + RETRY_SECONDS);
   }
   const times = (follower.refusals.get(name) ?? 0) + 1;
   follower.refusals.set(name, times);
@@ -355,7 +355,7 @@ async function payOne(
   );
   return deps.store.postponeDelivery(
     { orderId, outputIndex },
-    now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)),
+    now + Math.min(LONGEST_PAUSE_SECONDS, RETRY_SECONDS * 2 ** Math.min(times, 10)),
   );
 }
 
