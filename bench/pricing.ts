@@ -23,7 +23,7 @@ import { zLpConfig } from '../src/lp/config/config.ts';
 import { createRecentQuotes } from '../src/lp/quote-log/recent-quotes.ts';
 import { createMarket } from '../src/lp/market/market.ts';
 import { createQuoteEvents } from '../src/lp/quote-log/quote-events.ts';
-import { createRoutes, type Route } from '../src/lp/routes/route.ts';
+import { createRoutes, type QuoteRoute } from '../src/lp/routes/route.ts';
 import type { ChainPort } from '../src/ports/chain.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import { baseUnitRate, exactIn } from '../src/pricing/amounts.ts';
@@ -368,7 +368,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
   // Both directions by turns, so that no position builds up.
   const routes = createRoutes(places, config.pairs).all.filter(({ sameChain }) => !sameChain);
   const ways = routes.length / pairs;
-  const route = (n: number) => routes[(n * 31) % (asked * ways)] as Route;
+  const route = (n: number) => routes[(n * 31) % (asked * ways)] as QuoteRoute;
 
   // Written as ids are on the way of a real quote: once, in one piece.
   const bytes = Buffer.alloc(32);

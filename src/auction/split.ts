@@ -130,11 +130,11 @@ export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] =
   const total = inputs.reduce((sum, input) => sum + input, 0n);
   const portions = inputs.map((input) => Math.max(1, Number((input * BigInt(FULL_PORTION_BPS)) / total)));
   const remainingBps = FULL_PORTION_BPS - portions.reduce((sum, bps) => sum + bps, 0);
-  const roomiest =
+  const widest =
     remainingBps < 0
       ? portions.indexOf(Math.max(...portions))
       : slack.reduce((best, room, index) => (room > (slack[best] as bigint) ? index : best), 0);
-  portions[roomiest] = (portions[roomiest] as number) + remainingBps;
+  portions[widest] = (portions[widest] as number) + remainingBps;
   return portions;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bandQ, bandRoom, fairShare } from './bands.ts';
+import { bandQ, bandHeadroom, fairShare } from './bands.ts';
 
 const band = { target: 100n, soft: 40n, hard: 80n };
 
@@ -13,11 +13,11 @@ test.each([
   [19n, -2.025, 161n, 0n],
 ])('at %s', (position, q, into, out) => {
   expect(bandQ(position, band)).toBe(q);
-  expect(bandRoom(position, band)).toEqual({ in: into, out });
+  expect(bandHeadroom(position, band)).toEqual({ in: into, out });
 });
 
 test('without a hard band there is no bound, and without a soft band no position', () => {
-  expect(bandRoom(1_000_000n, { target: 0n, hard: undefined })).toBeUndefined();
+  expect(bandHeadroom(1_000_000n, { target: 0n, hard: undefined })).toBeUndefined();
   expect(bandQ(1_000_000n, { target: 0n, soft: 0n })).toBe(0);
 });
 
@@ -28,7 +28,7 @@ test("using up the hard band's room reaches its edge and never passes it", () =>
       fc.bigInt(0n, 10n ** 24n),
       fc.bigInt(0n, 10n ** 24n),
       (position, target, hard) => {
-        const room = bandRoom(position, { target, hard }) ?? expect.fail();
+        const room = bandHeadroom(position, { target, hard }) ?? expect.fail();
         const within = position <= target + hard && position >= target - hard;
         if (within) expect([position + room.in, position - room.out]).toEqual([target + hard, target - hard]);
         // Outside, the way home is open and the way out is shut.

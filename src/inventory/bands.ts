@@ -16,16 +16,16 @@ export function bandQ(position: bigint, { target, soft }: Pick<Band, 'target' | 
 }
 
 /** The amounts that may come in and go out before the position leaves the hard band. */
-export interface BandRoom {
+export interface BandHeadroom {
   in: bigint;
   out: bigint;
 }
 
-/** Returns the room in the hard band; 0n beyond its edge, undefined without one. */
-export function bandRoom(
+/** Returns the headroom in the hard band; 0n beyond its edge, undefined without one. */
+export function bandHeadroom(
   position: bigint,
   { target, hard }: Pick<Band, 'target' | 'hard'>,
-): BandRoom | undefined {
+): BandHeadroom | undefined {
   if (hard === undefined) return undefined;
   const [up, down] = [target + hard - position, position - target + hard];
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
@@ -48,12 +48,12 @@ export function chainBandOf(
   { available, total }: { available: bigint; total: bigint },
   { share, softShare, hardShare }: ChainShare,
   shares: bigint,
-): { target: bigint; q: number; room: BandRoom | undefined } {
+): { target: bigint; q: number; room: BandHeadroom | undefined } {
   const target = fairShare(total, share, shares);
   return {
     target,
     q: bandQ(available, { target, soft: (target * softShare) / MILLION }),
-    room: bandRoom(available, {
+    room: bandHeadroom(available, {
       target,
       hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION,
     }),

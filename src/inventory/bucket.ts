@@ -82,21 +82,21 @@ export function createBucket(
  * it.
  */
 export function freeOf(bucket: Bucket): bigint {
-  return roomOf(bucket) - bucket.pendingOut - bucket.committed - bucket.held;
+  return headroomOf(bucket) - bucket.pendingOut - bucket.committed - bucket.held;
 }
 
 /**
  * Returns the most that all claims may come to. The chain counts a fill against the operator's limit from its
  * block on, so a fill that is not final yet is part of what was spent and not of what may be.
  */
-export function roomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
+export function headroomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
   const own = base + moved - buffer - withdrawing;
   return operatorLimit === null ? own : min(own, operatorLimit.left + pendingOut);
 }
 
 /** Returns whether the operator's limit, and not the balance, decides what is free. */
 export const isLimited = (bucket: Bucket): boolean =>
-  roomOf(bucket) < roomOf({ ...bucket, operatorLimit: null });
+  headroomOf(bucket) < headroomOf({ ...bucket, operatorLimit: null });
 
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
@@ -160,7 +160,7 @@ export function amountsOf(bucket: Bucket): BucketView {
     buffer,
     withdrawing,
     operatorLimit,
-    room: roomOf(bucket),
+    room: headroomOf(bucket),
     free: free > 0n ? free : 0n,
     shortfall: short > 0n ? short : 0n,
     drift,

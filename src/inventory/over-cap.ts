@@ -32,14 +32,18 @@ export function overCap(
     if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count)
       tighter(0n, CAP_CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
     if (cap.notional !== undefined) {
-      const room = cap.notional - now.notional + (own?.notional ?? 0n);
-      if (request.notional > room)
-        tighter(within(request.amount, room, request.notional), CAP_CONTROLS[scope], `${scope}: notional`);
+      const headroom = cap.notional - now.notional + (own?.notional ?? 0n);
+      if (request.notional > headroom)
+        tighter(
+          within(request.amount, headroom, request.notional),
+          CAP_CONTROLS[scope],
+          `${scope}: notional`,
+        );
     }
     if (cap.gapLoss !== undefined) {
-      const room = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
-      if (gapLoss > room)
-        tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
+      const headroom = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
+      if (gapLoss > headroom)
+        tighter(within(request.amount, headroom, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
     }
   }
   return least;

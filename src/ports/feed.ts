@@ -1,7 +1,7 @@
 /** Price feeds: best bid and ask as the exchange published them, with their age. */
 
 /** One top of book. Prices are the source's decimal texts, so none passes through a float. */
-export interface FeedQuote {
+export interface FeedPrice {
   source: string;
   symbol: string;
   /** bid > 0 and bid <= ask. */
@@ -57,7 +57,7 @@ export const FEED_REFUSALS = [
 export type FeedRefusal = (typeof FEED_REFUSALS)[number];
 
 export interface FeedListener {
-  quote(quote: FeedQuote): void;
+  quote(quote: FeedPrice): void;
   reference?(reference: ReferencePrice): void;
   trouble?(trouble: FeedTrouble): void;
 }

@@ -1,6 +1,6 @@
 /** Computes the all-in spread D with its terms, in floats; `spreadInteger` is where they end. */
 
-import { firmness, winProbability } from './firmness.ts';
+import { firmness, winProbability } from './firmness-premium.ts';
 import { walkedImpact } from './hedge-book.ts';
 import { jumpCost, optionCost, perRootSecond, type MidMotion } from './option.ts';
 import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';

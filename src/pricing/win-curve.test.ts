@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { winProbability } from './firmness.ts';
+import { winProbability } from './firmness-premium.ts';
 import { type Curve, type CurveFit, exploration, learn, sizeBucket, startFit, trusted } from './win-curve.ts';
 
 /** A market of its own: uniform numbers from a seed (mulberry32). */

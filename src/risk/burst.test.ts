@@ -2,10 +2,16 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Burst, type BurstRule, type Acceptance, recordAcceptance, NO_ACCEPTANCES } from './burst.ts';
+import {
+  type FillBurst,
+  type BurstRule,
+  type Acceptance,
+  recordAcceptance,
+  NO_ACCEPTANCES,
+} from './burst.ts';
 
 const rule: BurstRule = { fills: 4, deltaUsd: 100_000, withinSeconds: 10, freezeSeconds: 30 };
-const fold = (fills: readonly Acceptance[]): Burst =>
+const fold = (fills: readonly Acceptance[]): FillBurst =>
   fills.reduce((burst, fill) => recordAcceptance(burst, fill, rule), NO_ACCEPTANCES);
 const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Acceptance => ({
   atMs: second * 1_000,

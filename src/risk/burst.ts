@@ -16,20 +16,20 @@ export interface Acceptance {
   usd: number;
 }
 
-export interface Burst {
+export interface FillBurst {
   /** The acceptances within the window, oldest first. */
   acceptances: readonly Acceptance[];
   frozenUntilMs: number;
 }
 
-export const NO_ACCEPTANCES: Burst = { acceptances: [], frozenUntilMs: 0 };
+export const NO_ACCEPTANCES: FillBurst = { acceptances: [], frozenUntilMs: 0 };
 
 /** A freeze clears the acceptances that caused it: the next freeze needs its own burst. */
 export function recordAcceptance(
-  { acceptances, frozenUntilMs }: Burst,
+  { acceptances, frozenUntilMs }: FillBurst,
   accepted: Acceptance,
   rule: BurstRule,
-): Burst {
+): FillBurst {
   const since = accepted.atMs - rule.withinSeconds * 1000;
   const recent = [...acceptances.filter(({ atMs }) => atMs > since), accepted];
   const sameSide = recent.filter(({ side }) => side === accepted.side).length;

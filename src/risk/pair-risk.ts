@@ -1,11 +1,11 @@
 /** Decides for one pair, from its volatility regime and bursts of acceptances, how carefully it is quoted. */
 
-import { type Burst, NO_ACCEPTANCES } from './burst.ts';
+import { type FillBurst, NO_ACCEPTANCES } from './burst.ts';
 import { CALM_MARKET, type Regime } from './regime.ts';
 
 export interface PairRisk {
   regime: Regime;
-  burst: Burst;
+  burst: FillBurst;
 }
 
 export const NEW_PAIR_RISK: PairRisk = { regime: CALM_MARKET, burst: NO_ACCEPTANCES };

@@ -8,7 +8,7 @@ import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { createLedger, type Ledger } from '../inventory/ledger.ts';
 import { baseUnitRate, type Charges, exactIn, exactOut } from '../pricing/amounts.ts';
-import { winProbability } from '../pricing/firmness.ts';
+import { winProbability } from '../pricing/firmness-premium.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
 import type { PriceInputs } from '../pricing/price-inputs.ts';

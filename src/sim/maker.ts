@@ -2,7 +2,7 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
-import { type Band, bandQ, bandRoom } from '../inventory/bands.ts';
+import { type Band, bandQ, bandHeadroom } from '../inventory/bands.ts';
 import type { HoldRequest, LedgerEvent } from '../inventory/event.ts';
 import { createLedger, type Ledger } from '../inventory/ledger.ts';
 import { check } from '../pricing/check.ts';
@@ -242,7 +242,7 @@ function inputsOf(
   const { mid, volatility } = one;
   const bounds = bandOf(one);
   const exposed = ledger.exposure(one.setup.base).total;
-  const band = bandRoom(exposed, bounds);
+  const band = bandHeadroom(exposed, bounds);
   const units = (room: bigint, { decimals }: SimToken) => room / 10n ** BigInt(18 - decimals);
   const usd = route.lp === 'buy' ? 1 : mid;
   const { rebalanceBps, room: there } = inventory.termsOf(route.input, route.output);

@@ -2,7 +2,7 @@
 
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
-import { winProbability } from '../pricing/firmness.ts';
+import { winProbability } from '../pricing/firmness-premium.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { createHedger, type Hedger, type HedgeSetup, type HedgeTally } from './hedge.ts';
 import { createRandom, type SimRandom } from './random.ts';

@@ -4,7 +4,7 @@
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
-import { winProbability } from '../pricing/firmness.ts';
+import { winProbability } from '../pricing/firmness-premium.ts';
 import type { SimRandom } from './random.ts';
 import { createMaker, type Maker } from './maker.ts';
 import {

@@ -4,7 +4,7 @@
  */
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { FeedQuote, FeedTrouble, ReferencePrice } from '../../src/ports/feed.ts';
+import type { FeedPrice, FeedTrouble, ReferencePrice } from '../../src/ports/feed.ts';
 
 /** A price as the source sends it. The driver fills in honest values for what is left out. */
 export interface SourceMessage {
@@ -32,7 +32,7 @@ type Ability =
 
 /** A feed that is connected to a source which the test plays on the source's own wire. */
 export interface PlayedSource {
-  heard: { quotes: FeedQuote[]; references: ReferencePrice[]; troubles: FeedTrouble[] };
+  heard: { quotes: FeedPrice[]; references: ReferencePrice[]; troubles: FeedTrouble[] };
   /** Resolves when the feed has read it. */
   send(message: SourceMessage): Promise<void>;
   /** Anything but a price. */

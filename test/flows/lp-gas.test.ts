@@ -11,7 +11,7 @@ import { isDecline } from '../../src/domain/decline.ts';
 import type { ChainState } from '../../src/lp/routes/chain-state.ts';
 import { createGas } from '../../src/lp/settlement/gas.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
-import { createRoutes, type Route } from '../../src/lp/routes/route.ts';
+import { createRoutes, type QuoteRoute } from '../../src/lp/routes/route.ts';
 import { devGasOracleAbi } from '../support/abi/dev-gas-oracle.ts';
 import { putCode } from '../support/code.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
@@ -56,7 +56,7 @@ function desk() {
     config.pairs,
   ).all;
   const gas = createGas({ chains, market: createMarket({ clock: systemClock }, config) }, config);
-  const route = (from: TestChain, to: TestChain): Route =>
+  const route = (from: TestChain, to: TestChain): QuoteRoute =>
     routes.find(
       ({ origin, dest, lp, pair }) =>
         origin.id === from.chain.id && dest.id === to.chain.id && lp === 'buy' && pair.base === 'WETH',

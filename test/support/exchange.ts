@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createSocketFeed, type SocketFeedOptions } from '../../src/adapters/feeds/socket.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import type { Feed, FeedQuote, FeedTrouble } from '../../src/ports/feed.ts';
+import type { Feed, FeedPrice, FeedTrouble } from '../../src/ports/feed.ts';
 
 export interface TestExchange {
   url: string;
@@ -13,7 +13,7 @@ export interface TestExchange {
   paths: string[];
   /** Everything that clients said, parsed. */
   heard: unknown[];
-  quotes: FeedQuote[];
+  quotes: FeedPrice[];
   troubles: FeedTrouble[];
   attempts: number[];
   refusals(): string[];

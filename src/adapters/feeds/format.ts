@@ -1,7 +1,7 @@
 /** Declares what differs between exchanges: address, subscription, and message format. */
 
 import { compare, parseDecimal, type Rational, ten } from '../../pricing/rational.ts';
-import type { FeedQuote, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
+import type { FeedPrice, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
 import { decimalText } from './json.ts';
 
 export interface Format {
@@ -20,7 +20,7 @@ export interface Format {
 export type FrameReader = (text: string) => readonly FeedEvent[];
 
 export type FeedEvent =
-  | ({ kind: 'quote' } & Pick<FeedQuote, 'symbol' | 'bid' | 'ask' | 'exchangeTimeMs' | 'sequence'>)
+  | ({ kind: 'quote' } & Pick<FeedPrice, 'symbol' | 'bid' | 'ask' | 'exchangeTimeMs' | 'sequence'>)
   | Extract<FeedTrouble, { kind: 'refused' | 'gap' | 'rejected' }>
   /** Messages may be missing: connect again. */
   | { kind: 'resync'; detail: string };

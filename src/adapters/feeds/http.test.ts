@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Feed, FeedQuote, FeedTrouble } from '../../ports/feed.ts';
+import type { Feed, FeedPrice, FeedTrouble } from '../../ports/feed.ts';
 import { systemClock } from '../system/clock.ts';
 import { createHttpFeed, type HttpFeedOptions } from './http.ts';
 
@@ -11,7 +11,7 @@ let server: Server;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 let asked: string[];
 let feed: Feed | undefined;
-let quotes: FeedQuote[];
+let quotes: FeedPrice[];
 let troubles: FeedTrouble[];
 let attempts: number[];
 
@@ -124,7 +124,7 @@ test('a price is as old as its request or its time in a cache', async () => {
     void setTimeout(() => json(COINBASE_REST('2500.10'), { age: '3' })(request, response), 100);
   start();
   await told(1);
-  const { receivedMs } = quotes[0] as FeedQuote;
+  const { receivedMs } = quotes[0] as FeedPrice;
   expect(Date.now() - receivedMs).toBeGreaterThanOrEqual(3_095);
 });
 

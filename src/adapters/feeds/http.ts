@@ -1,6 +1,6 @@
 /** Polls a JSON price over HTTP, dated by the request's start less the age reported by caches. */
 
-import type { Feed, FeedListener, FeedQuote, FeedRefusal, FeedWaitReason } from '../../ports/feed.ts';
+import type { Feed, FeedListener, FeedPrice, FeedRefusal, FeedWaitReason } from '../../ports/feed.ts';
 import { createTimeOrder, isRecord, isShortText, microsOf, readPrices } from './format.ts';
 import { isUnreadable } from '../../pricing/readable.ts';
 import { parseLossless } from './json.ts';
@@ -114,7 +114,7 @@ export function createHttpFeed(
       // Several machines may serve one URL, some of them behind.
       const late = exchangeTimeMs === null ? undefined : order.take(symbol, exchangeTimeMs);
       if (late !== undefined) return listener.trouble?.({ kind: 'refused', why: late, symbol });
-      const quote: FeedQuote = {
+      const quote: FeedPrice = {
         source,
         symbol,
         bid: answer.bid,

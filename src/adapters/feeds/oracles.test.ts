@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startAnvil, type TestAnvil } from '../../../test/support/anvil.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
-import type { Feed, FeedQuote, FeedTrouble, ReferencePrice, Sequencer } from '../../ports/feed.ts';
+import type { Feed, FeedPrice, FeedTrouble, ReferencePrice, Sequencer } from '../../ports/feed.ts';
 import { devAggregatorAbi } from '../evm/deploy/abi/dev-aggregator.ts';
 import { devPoolTraderAbi } from '../evm/deploy/abi/dev-pool-trader.ts';
 import { devTokenAbi } from '../evm/deploy/abi/dev-token.ts';
@@ -109,7 +109,7 @@ const setRound = (
 ) => send(to, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'setRound', args }));
 
 let feed: Feed | undefined;
-let quotes: FeedQuote[];
+let quotes: FeedPrice[];
 let references: ReferencePrice[];
 let troubles: FeedTrouble[];
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Clock } from '../../ports/clock.ts';
-import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
+import type { FeedPrice, FeedTrouble } from '../../ports/feed.ts';
 import { createConstantFeed } from './constant.ts';
 import { createFileFeed } from './file.ts';
 import { replayFeed } from './replay.ts';
@@ -237,7 +237,7 @@ const clock: Clock = {
 test('a recording played as a feed: the same quotes, at our time', async () => {
   const path = join(folder, 'played.jsonl');
   writeFileSync(path, STORY.join('\n'));
-  const [quotes, troubles]: [FeedQuote[], FeedTrouble[]] = [[], []];
+  const [quotes, troubles]: [FeedPrice[], FeedTrouble[]] = [[], []];
   const feed = createFileFeed({ clock }, { path, speed: 50 });
   const before = Date.now();
   feed.start({ quote: (quote) => quotes.push(quote), trouble: (trouble) => troubles.push(trouble) });
@@ -266,7 +266,7 @@ test('a recording played as a feed: the same quotes, at our time', async () => {
 test('a recording in a loop, stopped', async () => {
   const path = join(folder, 'loop.jsonl');
   writeFileSync(path, line(0, ticker(1, '1', '2')));
-  const quotes: FeedQuote[] = [];
+  const quotes: FeedPrice[] = [];
   const feed = createFileFeed({ clock }, { path, loop: true });
   feed.start({ quote: (quote) => quotes.push(quote) });
   await vi.waitFor(() => expect(quotes.length).toBeGreaterThan(1), { timeout: 40_000 });
@@ -277,7 +277,7 @@ test('a recording in a loop, stopped', async () => {
 });
 
 test('a constant price is repeated', async () => {
-  const quotes: FeedQuote[] = [];
+  const quotes: FeedPrice[] = [];
   const feed = createConstantFeed({ clock }, { prices: { USD: '1' }, everyMs: 10 });
   feed.start({ quote: (quote) => quotes.push(quote) });
   await vi.waitFor(() => expect(quotes.length).toBeGreaterThan(2), { timeout: 40_000 });

@@ -1,7 +1,7 @@
 /** Runs a certification from the first connection to the report. */
 
 import { createAsking } from './asking.ts';
-import { checkFirmness } from './checks/firmness.ts';
+import { checkFirmQuotes } from './checks/firm-quotes.ts';
 import { checkQuotes, checkSkeletons, checkUnknownType } from './checks/quotes.ts';
 import { checkReconnect, meetWithForeignOracle, untilActive } from './checks/connection.ts';
 import { checkBinding, checkDelivery, checkResume, openUnseen } from './checks/orders.ts';
@@ -106,7 +106,7 @@ async function run(context: CertifyContext, startMs: number, step: (what: string
   step('splits');
   await checkSplits(context, main);
   step(`${context.requests} requests, then more than the account can pay`);
-  await checkFirmness(context, main);
+  await checkFirmQuotes(context, main);
 }
 
 const OPERATOR_MS = 10_000;

@@ -5,7 +5,7 @@ import {
   type Feed,
   FEED_REFUSALS,
   FEED_WAIT_REASONS,
-  type FeedQuote,
+  type FeedPrice,
   type FeedTrouble,
 } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
@@ -76,7 +76,7 @@ export function createReference(
     return seen && clock.nowMs() - seen.atMs <= price.maxAgeMs ? seen.usd : undefined;
   }
 
-  function take({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }: FeedQuote): void {
+  function take({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }: FeedPrice): void {
     const [bidPrice, askPrice] = [parseDecimal(bid), parseDecimal(ask)];
     if (!bidPrice || !askPrice || bidPrice.num === 0n)
       return hear(source, { kind: 'refused', why: 'malformed', symbol });

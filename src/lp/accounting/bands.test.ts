@@ -3,7 +3,7 @@ import { createLedger, type Ledger } from '../../inventory/ledger.ts';
 import { createBands } from './bands.ts';
 import { zLpAsset, zLpPair } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 const USDC = {
   address: `0x${'a'.repeat(40)}`,
@@ -81,7 +81,7 @@ function made({
   };
 }
 
-function route(lp: 'buy' | 'sell', from: number, to: number): Route {
+function route(lp: 'buy' | 'sell', from: number, to: number): QuoteRoute {
   const [inputToken, outputToken] = lp === 'buy' ? [WETH, USDC] : [USDC, WETH];
   return {
     pair: { base: 'WETH', quote: 'USDC' },
@@ -92,7 +92,7 @@ function route(lp: 'buy' | 'sell', from: number, to: number): Route {
     sameChain: from === to,
     inputToken,
     outputToken,
-  } as unknown as Route;
+  } as unknown as QuoteRoute;
 }
 
 function fill(

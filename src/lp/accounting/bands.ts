@@ -3,14 +3,14 @@
 import { parseUnits } from '../../domain/amount.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { bandQ, bandRoom, chainBandOf } from '../../inventory/bands.ts';
+import { bandQ, bandHeadroom, chainBandOf } from '../../inventory/bands.ts';
 import { toAtto } from '../../inventory/bucket.ts';
 import type { Exposure, Ledger } from '../../inventory/ledger.ts';
 import { ten } from '../../pricing/rational.ts';
 import { type ChainBand, rebalanceTerm } from '../../pricing/terms.ts';
 import type { LpConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 /** One chain's share of an asset, in 1e-18 of a whole token. */
 export interface ChainPosition {
@@ -36,7 +36,7 @@ export interface Position extends Exposure {
 }
 
 /** The base units that a route may still receive and pay; absent: no bound. */
-export interface Room {
+export interface RouteHeadroom {
   input?: bigint;
   output?: bigint;
 }
@@ -44,7 +44,7 @@ export interface Room {
 export interface BandTerms {
   q: number;
   halfBand: number;
-  room: Room;
+  room: RouteHeadroom;
   /** Cost of replacing inventory where this trade takes it, less what the trade saves. */
   rebalanceBps: number;
 }
@@ -135,8 +135,8 @@ export function createBands(
     return found;
   }
 
-  const legs = new Map<Route, { base: Known; output: Known; input: Known }>();
-  function legsOf(route: Route): { base: Known; output: Known; input: Known } {
+  const legs = new Map<QuoteRoute, { base: Known; output: Known; input: Known }>();
+  function legsOf(route: QuoteRoute): { base: Known; output: Known; input: Known } {
     let found = legs.get(route);
     if (found === undefined) {
       found = {
@@ -182,15 +182,15 @@ export function createBands(
    * Returns how much one asset of the pair may still grow and shrink within its hard band. Only the base
    * asset has a default band, because it carries the price risk.
    */
-  function legRoom(
+  function legHeadroom(
     { asset, want }: Known,
-    { pair, params }: Route,
+    { pair, params }: QuoteRoute,
     baseUsd: number,
     baseTotal: bigint,
   ): { in: bigint; out: bigint } | undefined {
     if (want === undefined || (asset !== pair.base && want.hard === undefined)) return undefined;
     const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(params.halfBand, baseUsd));
-    return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, {
+    return bandHeadroom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, {
       target: want.target,
       hard,
     });
@@ -203,7 +203,7 @@ export function createBands(
 
   return {
     /** Hot path: reads every bucket at one instant. */
-    termsOf(route: Route, baseUsd: number): BandTerms {
+    termsOf(route: QuoteRoute, baseUsd: number): BandTerms {
       const { origin, dest, inputToken, outputToken, pair, params } = route;
       const leg = legsOf(route);
       const { want } = leg.base;
@@ -218,10 +218,10 @@ export function createBands(
       if (pair.base !== pair.quote && want !== undefined) {
         const { total } = ledger.exposure(pair.base);
         q = ((Number((total - want.target) / 1_000_000_000n) / 1e9) * baseUsd) / halfBand;
-        output = smaller(legRoom(leg.output, route, baseUsd, total)?.out, output);
-        input = smaller(legRoom(leg.input, route, baseUsd, total)?.in, input);
+        output = smaller(legHeadroom(leg.output, route, baseUsd, total)?.out, output);
+        input = smaller(legHeadroom(leg.input, route, baseUsd, total)?.in, input);
       }
-      const room: Room = {};
+      const room: RouteHeadroom = {};
       if (input !== undefined) room.input = baseUnits(input, inputToken.decimals);
       if (output !== undefined) room.output = baseUnits(output, outputToken.decimals);
       return {

@@ -36,7 +36,7 @@ interface TakerCostOptions {
   window: number;
 }
 
-export type Takers = ReturnType<typeof createTakers>;
+export type TakerCosts = ReturnType<typeof createTakerCosts>;
 
 interface Known {
   means: number[];
@@ -52,7 +52,7 @@ const fresh = (seenMs: number): Known => ({
   seenMs,
 });
 
-export function createTakers({ keep, startBps, capBps, weight, window }: TakerCostOptions) {
+export function createTakerCosts({ keep, startBps, capBps, weight, window }: TakerCostOptions) {
   // In the order of their last trade.
   const takers = new Map<string, Known>();
   const dirty = new Set<string>();

@@ -1,7 +1,7 @@
 /** Prices in memory: crossed, aged, and never older than allowed. */
 
 import { describe, expect, test } from 'vitest';
-import type { FeedQuote, Sequencer } from '../../ports/feed.ts';
+import type { FeedPrice, Sequencer } from '../../ports/feed.ts';
 import { zLpConfig } from '../config/config.ts';
 import { createMarket, wantedOf } from './market.ts';
 
@@ -33,7 +33,7 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
     ...(sequencers && { sequencers }),
   };
   const market = createMarket(deps, zLpConfig.parse({ ...base, prices: { ...prices, ...overrides } }));
-  const say = (source: string, symbol: string, price: string, more: Partial<FeedQuote>): FeedQuote => ({
+  const say = (source: string, symbol: string, price: string, more: Partial<FeedPrice>): FeedPrice => ({
     source,
     symbol,
     bid: price,
@@ -43,17 +43,17 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
     sequence: null,
     ...more,
   });
-  const feedQuote = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
+  const feedPrice = (source: string, symbol: string, price: string, more: Partial<FeedPrice> = {}) =>
     market.observe(say(source, symbol, price, more));
   return {
     /** The market of a reload with these prices, not in force. */
     another: (more: object = {}) =>
       createMarket(deps, zLpConfig.parse({ ...base, prices: { ...prices, ...overrides, ...more } })),
     market,
-    feedQuote,
+    feedPrice,
     pass: (ms: number) => (nowMs += ms),
     now: () => nowMs,
-    eth: (price: string) => ['a', 'b', 'c'].forEach((feed) => feedQuote(feed, 'ETHUSD', price)),
+    eth: (price: string) => ['a', 'b', 'c'].forEach((feed) => feedPrice(feed, 'ETHUSD', price)),
     value: (base = 'WETH', quote = 'USDC') => {
       const price = market.pair(base, quote);
       return 'declined' in price ? price : price.mid.value;
@@ -71,10 +71,10 @@ test('lists what the feeds have to deliver', () => {
 });
 
 test('two of three sources make a price; one alone, or two stale ones, do not', () => {
-  const { market, feedQuote, pass } = world();
-  feedQuote('a', 'ETHUSD', '2500');
+  const { market, feedPrice, pass } = world();
+  feedPrice('a', 'ETHUSD', '2500');
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
-  feedQuote('b', 'ETHUSD', '2501');
+  feedPrice('b', 'ETHUSD', '2501');
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 }, quoteValue: 1 });
   pass(1_900);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 } });
@@ -91,7 +91,7 @@ test('two of three sources make a price; one alone, or two stale ones, do not', 
 });
 
 test('two sources that disagree make no price, until one of them is stale', () => {
-  const { feedQuote, pass, value } = world({
+  const { feedPrice, pass, value } = world({
     ETH: {
       sources: [
         { feed: 'a', symbol: 'ETHUSD' },
@@ -99,9 +99,9 @@ test('two sources that disagree make no price, until one of them is stale', () =
       ],
     },
   });
-  feedQuote('a', 'ETHUSD', '2500');
+  feedPrice('a', 'ETHUSD', '2500');
   pass(1_000);
-  feedQuote('b', 'ETHUSD', '2600');
+  feedPrice('b', 'ETHUSD', '2600');
   expect(value()).toMatchObject({
     declined: 'stale_price',
     detail:
@@ -113,21 +113,21 @@ test('two sources that disagree make no price, until one of them is stale', () =
 });
 
 test('drops one wrong source', () => {
-  const { market, feedQuote } = world();
-  feedQuote('a', 'ETHUSD', '2500');
-  feedQuote('b', 'ETHUSD', '2500');
-  feedQuote('c', 'ETHUSD', '2625');
+  const { market, feedPrice } = world();
+  feedPrice('a', 'ETHUSD', '2500');
+  feedPrice('b', 'ETHUSD', '2500');
+  feedPrice('c', 'ETHUSD', '2625');
   expect(market.pair('WETH', 'USDC')).toMatchObject({
     mid: { value: 2_500, dropped: [{ source: 'c|ETHUSD', why: 'deviant' }] },
   });
 });
 
 test('a cross rate has the time of its older leg', () => {
-  const { market, feedQuote, pass } = world();
-  feedQuote('a', 'EURUSD', '1.25');
+  const { market, feedPrice, pass } = world();
+  feedPrice('a', 'EURUSD', '1.25');
   pass(500);
-  feedQuote('a', 'ETHUSD', '2500');
-  feedQuote('b', 'ETHUSD', '2500');
+  feedPrice('a', 'ETHUSD', '2500');
+  feedPrice('b', 'ETHUSD', '2500');
   expect(market.pair('WETH', 'EURC')).toMatchObject({
     mid: { value: expect.closeTo(2_000, 6) as number, atMs: 10_000 },
     quoteValue: 1.25,
@@ -140,22 +140,22 @@ test('one asset on two chains has price one, whatever the feeds say', () => {
 });
 
 test('a clock that jumps back does not make a stale price fresh', () => {
-  const { market, feedQuote, pass } = world();
-  feedQuote('a', 'ETHUSD', '2500');
-  feedQuote('b', 'ETHUSD', '2500');
+  const { market, feedPrice, pass } = world();
+  feedPrice('a', 'ETHUSD', '2500');
+  feedPrice('b', 'ETHUSD', '2500');
   market.pair('WETH', 'USDC');
   pass(-9_000);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
 });
 
 test("a price has its source's timestamp: a late one is old, and a fast clock makes none younger", () => {
-  const { market, feedQuote, pass, now, value } = world();
-  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
-  feedQuote('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
+  const { market, feedPrice, pass, now, value } = world();
+  feedPrice('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
+  feedPrice('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { atMs: now() - 1_500 } });
   pass(501);
   expect(value()).toMatchObject({ declined: 'stale_price', control: 'stale_mid' });
-  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 2_001 });
+  feedPrice('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 2_001 });
   expect(value()).toMatchObject({ declined: 'stale_price' });
 });
 
@@ -165,12 +165,12 @@ test('sources have their configured weight, and half of it without timestamps', 
     { feed: 'b', symbol: 'ETHUSD' },
     { feed: 'c', symbol: 'ETHUSD' },
   ];
-  const { feedQuote, value } = world({ ETH: { sources } });
-  feedQuote('a', 'ETHUSD', '2500');
-  feedQuote('b', 'ETHUSD', '2504');
-  feedQuote('c', 'ETHUSD', '2505');
+  const { feedPrice, value } = world({ ETH: { sources } });
+  feedPrice('a', 'ETHUSD', '2500');
+  feedPrice('b', 'ETHUSD', '2504');
+  feedPrice('c', 'ETHUSD', '2505');
   expect(value()).toBe(2_500);
-  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: null });
+  feedPrice('a', 'ETHUSD', '2500', { exchangeTimeMs: null });
   // 3 against 2 and 2.
   expect(value()).toBe(2_504);
 });
@@ -180,12 +180,12 @@ test('a push oracle is a source within its heartbeat, and dates the mid', () => 
     { feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 },
     { feed: 'a', symbol: 'EURUSD' },
   ];
-  const { market, feedQuote, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
-  feedQuote('oracle', 'EUR/USD', '1.1');
+  const { market, feedPrice, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
+  feedPrice('oracle', 'EUR/USD', '1.1');
   pass(3_600_000);
   expect(value('WETH', 'EURC')).toMatchObject({ detail: expect.stringContaining('ETH') });
   expect(market.mid('EUR')).toMatchObject({ value: 1.1, atMs: 10_000 });
-  feedQuote('a', 'EURUSD', '1.1002');
+  feedPrice('a', 'EURUSD', '1.1002');
   expect(market.mid('EUR')).toMatchObject({ atMs: 10_000, used: ['oracle|EUR/USD', 'a|EURUSD'] });
   pass(2_001);
   expect(market.mid('EUR')).toMatchObject({
@@ -205,11 +205,11 @@ test('recomputes a price only when an input arrives or grows stale', () => {
 });
 
 test('reports every input with its age and result', () => {
-  const { market, feedQuote, pass, now } = world();
-  feedQuote('a', 'ETHUSD', '2500');
+  const { market, feedPrice, pass, now } = world();
+  feedPrice('a', 'ETHUSD', '2500');
   pass(1_500);
-  feedQuote('b', 'ETHUSD', '2501');
-  feedQuote('c', 'ETHUSD', '2700');
+  feedPrice('b', 'ETHUSD', '2501');
+  feedPrice('c', 'ETHUSD', '2700');
   const price = market.pair('WETH', 'USDC');
   if ('declined' in price) throw new Error(price.detail);
   expect(price.base.mid?.seen.map(({ source, atMs }) => [source, now() - atMs])).toEqual([
@@ -265,15 +265,15 @@ test('a stale mid is missing since the time it became stale', () => {
 });
 
 test('sources that disagree too much are a condition of that pair', () => {
-  const { market, feedQuote } = world();
-  feedQuote('a', 'ETHUSD', '2500');
-  feedQuote('b', 'ETHUSD', '2510');
+  const { market, feedPrice } = world();
+  feedPrice('a', 'ETHUSD', '2500');
+  feedPrice('b', 'ETHUSD', '2510');
   expect(market.condition('WETH', 'USDC')).toMatchObject({
     code: 'confidence',
     blocks: true,
     sinceMs: 10_000,
   });
-  feedQuote('b', 'ETHUSD', '2500.5');
+  feedPrice('b', 'ETHUSD', '2500.5');
   expect(market.condition('WETH', 'USDC')).toBeUndefined();
 });
 
@@ -296,9 +296,9 @@ describe('references', () => {
   });
 
   test('a deviation of exactly the guard passes, more does not, and either reference can stop', () => {
-    const { market, eth, feedQuote, value } = guarded();
+    const { market, eth, feedPrice, value } = guarded();
     eth('2500');
-    feedQuote('oracle', 'ETH/USD', '2475');
+    feedPrice('oracle', 'ETH/USD', '2475');
     expect(value()).toBe(2_500);
     expect(market.pair('WETH', 'USDC')).toMatchObject({
       references: [
@@ -312,7 +312,7 @@ describe('references', () => {
         },
       ],
     });
-    feedQuote('oracle', 'ETH/USD', '2474.9');
+    feedPrice('oracle', 'ETH/USD', '2474.9');
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'deviation',
@@ -328,7 +328,7 @@ describe('references', () => {
       },
       { source: 'pool|WETH/USDC', checked: undefined },
     ]);
-    feedQuote('oracle', 'ETH/USD', '2490');
+    feedPrice('oracle', 'ETH/USD', '2490');
     expect(value()).toBe(2_500);
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2530', atMs: 10_000 });
     expect(market.condition('WETH', 'EURC')).toMatchObject({ code: 'deviation', blocks: true });
@@ -337,7 +337,7 @@ describe('references', () => {
   });
 
   test('the allowed deviation is the threshold plus twice the confidence', () => {
-    const { feedQuote, value } = world({
+    const { feedPrice, value } = world({
       ETH: {
         ...prices.ETH,
         maxDeviationBps: 500,
@@ -345,20 +345,20 @@ describe('references', () => {
         guardBps: 100,
       },
     });
-    feedQuote('a', 'ETHUSD', '2490');
-    feedQuote('b', 'ETHUSD', '2500');
-    feedQuote('c', 'ETHUSD', '2510');
+    feedPrice('a', 'ETHUSD', '2490');
+    feedPrice('b', 'ETHUSD', '2500');
+    feedPrice('c', 'ETHUSD', '2510');
     // MAD 10 is 59.3 bps of confidence: 90 + 118.6 are allowed.
-    feedQuote('oracle', 'ETH/USD', '2449');
+    feedPrice('oracle', 'ETH/USD', '2449');
     expect(value()).toBe(2_500);
-    feedQuote('oracle', 'ETH/USD', '2447');
+    feedPrice('oracle', 'ETH/USD', '2447');
     expect(value()).toMatchObject({ control: 'deviation' });
   });
 
   test('a stale reference does not stop quoting, unless it was the last one', () => {
-    const { market, eth, feedQuote, pass, value } = guarded();
+    const { market, eth, feedPrice, pass, value } = guarded();
     eth('2500');
-    feedQuote('oracle', 'ETH/USD', '2000');
+    feedPrice('oracle', 'ETH/USD', '2000');
     expect(value()).toMatchObject({ control: 'deviation' });
     pass(3_599_000);
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2501', atMs: 3_609_000 });
@@ -371,19 +371,19 @@ describe('references', () => {
   });
 
   test('a reference from before our clock was set back is not fresh', () => {
-    const { eth, feedQuote, pass, value } = guarded();
+    const { eth, feedPrice, pass, value } = guarded();
     pass(10_000_000);
-    feedQuote('oracle', 'ETH/USD', '2500');
+    feedPrice('oracle', 'ETH/USD', '2500');
     pass(-9_000_000);
     eth('2500');
     expect(value()).toMatchObject({ detail: expect.stringContaining('no reference is fresh') });
-    feedQuote('oracle', 'ETH/USD', '2500');
+    feedPrice('oracle', 'ETH/USD', '2500');
     expect(value()).toBe(2_500);
   });
 
   test('a reference never becomes the mid', () => {
-    const { market, feedQuote, value } = guarded();
-    feedQuote('oracle', 'ETH/USD', '2500');
+    const { market, feedPrice, value } = guarded();
+    feedPrice('oracle', 'ETH/USD', '2500');
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2500', atMs: 10_000 });
     market.refer({ source: 'a', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
     market.refer({ source: 'b', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
@@ -401,7 +401,7 @@ describe('a peg', () => {
     world({ USD: { fixed: '1', guards, guardMaxAgeMs: 60_000, ...more } });
 
   test('holds while its guards agree, and does not date the price', () => {
-    const { market, eth, feedQuote, value } = pegged();
+    const { market, eth, feedPrice, value } = pegged();
     eth('2500');
     expect(value()).toMatchObject({
       declined: 'stale_price',
@@ -410,8 +410,8 @@ describe('a peg', () => {
         'USD: no guard of the peg is fresh; kraken|USDC/USD never gave a price',
       ),
     });
-    feedQuote('kraken', 'USDC/USD', '0.9990');
-    feedQuote('oracle', 'USDC/USD', '1.0001');
+    feedPrice('kraken', 'USDC/USD', '0.9990');
+    feedPrice('oracle', 'USDC/USD', '1.0001');
     expect(market.pair('WETH', 'USDC')).toMatchObject({
       mid: { value: 2_500, atMs: 10_000 },
       quoteValue: 1,
@@ -421,12 +421,12 @@ describe('a peg', () => {
   });
 
   test('one deviating source does not break it; two do, and then the market price counts', () => {
-    const { market, eth, feedQuote } = pegged();
+    const { market, eth, feedPrice } = pegged();
     eth('2500');
-    feedQuote('oracle', 'USDC/USD', '1');
-    feedQuote('kraken', 'USDC/USD', '0.9969');
+    feedPrice('oracle', 'USDC/USD', '1');
+    feedPrice('kraken', 'USDC/USD', '0.9969');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ quoteValue: 1, depegged: false });
-    feedQuote('rest', 'USDC-USD', '0.9965');
+    feedPrice('rest', 'USDC-USD', '0.9965');
     const price = market.pair('WETH', 'USDC');
     // The oracle lags at 1: the median of the three.
     expect(price).toMatchObject({
@@ -447,49 +447,49 @@ describe('a peg', () => {
   });
 
   test('exactly 30 bps is within the peg', () => {
-    const { market, eth, feedQuote } = pegged();
+    const { market, eth, feedPrice } = pegged();
     eth('2500');
-    feedQuote('kraken', 'USDC/USD', '0.997');
-    feedQuote('rest', 'USDC-USD', '1.003');
+    feedPrice('kraken', 'USDC/USD', '0.997');
+    feedPrice('rest', 'USDC-USD', '1.003');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false });
   });
 
   test('is restored only when every source is halfway back', () => {
-    const { market, eth, feedQuote } = pegged({ guards: guards.slice(0, 2) });
+    const { market, eth, feedPrice } = pegged({ guards: guards.slice(0, 2) });
     const both = (price: string) =>
-      ['kraken', 'oracle'].forEach((feed) => feedQuote(feed, 'USDC/USD', price));
+      ['kraken', 'oracle'].forEach((feed) => feedPrice(feed, 'USDC/USD', price));
     eth('2500');
     both('0.99');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
     both('0.998');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true, quoteValue: 0.998 });
-    feedQuote('kraken', 'USDC/USD', '0.9986');
+    feedPrice('kraken', 'USDC/USD', '0.9986');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
-    feedQuote('oracle', 'USDC/USD', '0.9985');
+    feedPrice('oracle', 'USDC/USD', '0.9985');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false, quoteValue: 1 });
   });
 
   test('a broken peg is never 1: without sources there is no price', () => {
-    const { market, eth, feedQuote, pass, value } = pegged();
+    const { market, eth, feedPrice, pass, value } = pegged();
     eth('2500');
-    feedQuote('kraken', 'USDC/USD', '0.95');
-    feedQuote('rest', 'USDC-USD', '0.951');
+    feedPrice('kraken', 'USDC/USD', '0.95');
+    feedPrice('rest', 'USDC-USD', '0.951');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
     pass(60_001);
     eth('2500');
     expect(value()).toMatchObject({ declined: 'stale_price', control: 'depeg' });
     expect(market.condition('USDC', 'USDC')).toMatchObject({ code: 'depeg', blocks: true });
     // One of two that spoke comes back: still not enough to know.
-    feedQuote('kraken', 'USDC/USD', '1');
+    feedPrice('kraken', 'USDC/USD', '1');
     expect(value()).toMatchObject({ control: 'depeg' });
-    feedQuote('rest', 'USDC-USD', '1');
+    feedPrice('rest', 'USDC-USD', '1');
     expect(value()).toBe(2_500);
   });
 
   test('a single deviating source stops quoting until another confirms or denies it', () => {
-    const { eth, feedQuote, value } = pegged();
+    const { eth, feedPrice, value } = pegged();
     eth('2500');
-    feedQuote('kraken', 'USDC/USD', '0.97');
+    feedPrice('kraken', 'USDC/USD', '0.97');
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'depeg',
@@ -497,7 +497,7 @@ describe('a peg', () => {
         'USD: kraken|USDC/USD is 300 bps off 1 (30 allowed), and no second source is fresh to say whether that is so',
       ),
     });
-    feedQuote('oracle', 'USDC/USD', '0.9999');
+    feedPrice('oracle', 'USDC/USD', '0.9999');
     expect(value()).toBe(2_500);
   });
 
@@ -513,10 +513,10 @@ test('many prices are checked in batches, and a missing one is reported until it
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]),
   );
-  const { market, feedQuote } = world(many);
+  const { market, feedPrice } = world(many);
   for (let look = 0; look < 4; look++) market.stale();
   expect(market.stale()).toHaveLength(202);
-  for (let at = 0; at < 200; at++) feedQuote('a', `T${at}`, '1');
+  for (let at = 0; at < 200; at++) feedPrice('a', `T${at}`, '1');
   expect(
     market
       .stale()
@@ -564,12 +564,12 @@ test('a very volatile minute, and the floor of both legs', () => {
 
 test('a market that replaces another one keeps the prices of feeds that stay, pegs and volatilities', () => {
   const guard = { feed: 'a', symbol: 'USDUSD' };
-  const { market, another, eth, feedQuote, pass } = world({
+  const { market, another, eth, feedPrice, pass } = world({
     USD: { fixed: '1', guards: [guard], depegSources: 1 },
   });
   for (let at = 0; at < 120; at++) {
     eth(String(2_500 + (at % 2) * 10));
-    feedQuote('a', 'USDUSD', at < 60 ? '0.99' : '0.9975');
+    feedPrice('a', 'USDUSD', at < 60 ? '0.99' : '0.9975');
     for (let quarter = 0; quarter < 4; quarter++) market.tick();
     pass(1_000);
   }

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FeedQuote, FeedRefusal, ReferencePrice, Sequencer } from '../../ports/feed.ts';
+import type { FeedPrice, FeedRefusal, ReferencePrice, Sequencer } from '../../ports/feed.ts';
 import { observe as observationOf, type Mid, type Observation } from '../../pricing/mid.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import type { LpConfig } from '../config/config.ts';
@@ -46,7 +46,7 @@ export interface Market {
   /** Returns why the sequencer of a rollup stops its routes; undefined when it does not. */
   chainCondition(chainId: number): Condition | undefined;
   /** Takes in a price of a source. Called for every tick of every exchange. */
-  observe(quote: FeedQuote): void;
+  observe(quote: FeedPrice): void;
   /** Takes in a price that checks a mid. */
   refer(reference: ReferencePrice): void;
   /** Records a message that a feed refused; without a symbol it counts for every source of the feed. */
@@ -71,7 +71,7 @@ export interface Market {
 export interface MarketState {
   prices: LpConfig['prices'];
   /** The last accepted message by `feed|symbol`. */
-  latest: ReadonlyMap<string, FeedQuote | ReferencePrice>;
+  latest: ReadonlyMap<string, FeedPrice | ReferencePrice>;
   refusals: ReadonlyMap<string, Refusals>;
   books: ReadonlyMap<string, SymbolPrice>;
   views: ReadonlyMap<string, ReadonlyMap<string, Legs>>;
@@ -97,7 +97,7 @@ interface State extends MarketState {
   readonly keysOfFeed: Map<string, Set<string>>;
   readonly subscribers: Map<string, Subscriber[]>;
   readonly checkers: Map<string, SymbolPrice[]>;
-  readonly latest: Map<string, FeedQuote | ReferencePrice>;
+  readonly latest: Map<string, FeedPrice | ReferencePrice>;
   readonly refusals: Map<string, Refusals>;
   readonly books: Map<string, SymbolPrice>;
   readonly views: Map<string, Map<string, Legs>>;
@@ -267,7 +267,7 @@ function chainConditionOf(sequencer: Sequencer | undefined): Condition | undefin
     : { code: 'sequencer', blocks: true, brief: state.detail, detail: state.detail, sinceMs: state.sinceMs };
 }
 
-function observe(state: State, quote: FeedQuote): void {
+function observe(state: State, quote: FeedPrice): void {
   const key = `${quote.source}|${quote.symbol}`;
   const [takes, checks] = [state.subscribers.get(key), state.checkers.get(key)];
   const observation = (takes ?? checks) && observationOf(quote, key);

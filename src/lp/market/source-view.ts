@@ -1,6 +1,6 @@
 /** The sources of prices as configured, and what an operator sees of each one. */
 
-import type { FeedQuote, FeedRefusal, ReferencePrice } from '../../ports/feed.ts';
+import type { FeedPrice, FeedRefusal, ReferencePrice } from '../../ports/feed.ts';
 import { deviationBps, type Mid, observe } from '../../pricing/mid.ts';
 import { parseDecimal, type Rational } from '../../pricing/rational.ts';
 import type { LpConfig } from '../config/config.ts';
@@ -77,7 +77,7 @@ export function inputsOf(prices: LpConfig['prices']): PriceInput[] {
 export function sourceView(
   { price, feed, symbol, role, guardBps, fixed, allowedAgeMs }: PriceInput,
   state: PriceState | undefined,
-  message: FeedQuote | ReferencePrice | undefined,
+  message: FeedPrice | ReferencePrice | undefined,
   refused: Refusals | undefined,
   nowMs: number,
 ): SourceView {
@@ -124,7 +124,7 @@ export function parsePrice({ price }: ReferencePrice): Rational | undefined {
 }
 
 /** Returns the price that an accepted message names. */
-function seenIn(message: FeedQuote | ReferencePrice): ReferenceValue | undefined {
+function seenIn(message: FeedPrice | ReferencePrice): ReferenceValue | undefined {
   if ('price' in message) {
     const price = parsePrice(message);
     return price && { price, atMs: message.atMs };

@@ -8,7 +8,7 @@ import type { Signer } from '../../ports/signer.ts';
 import { createAccounts } from '../accounting/accounts.ts';
 import { createRebalancing } from '../accounting/rebalancing.ts';
 import { createReceivables } from '../accounting/receivables.ts';
-import { createTakers } from '../accounting/taker-costs.ts';
+import { createTakerCosts } from '../accounting/taker-costs.ts';
 import { createChainState, gasPriceOf } from '../routes/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Reconciler } from '../chain/reconcile.ts';
@@ -131,7 +131,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     { ledger, clock, limits: risk.limits },
     () => quoting().config.risk.venueShare,
   );
-  const takers = createTakers(config.takers);
+  const takers = createTakerCosts(config.takers);
   const rules = leaseRules(lpChains, config);
   const clean = opened.clean || shared !== undefined;
   const leaseDeps = { ...common, now, lastReadTime };

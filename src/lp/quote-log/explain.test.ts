@@ -10,7 +10,7 @@ import type { Rfq } from '../../protocol/link/link.ts';
 import { type ExplainedDecline, type ExplainedQuote, explainQuote, linesOf } from './explain.ts';
 import { createRecentQuotes } from './recent-quotes.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 /** The worked example of the model. */
 const example: PriceInputs = {
@@ -114,7 +114,7 @@ const token = (symbol: string, decimals: number) => ({
   eip3009: null,
   priceSymbol: null,
 });
-const chain = (slug: string) => ({ slug }) as Route['origin'];
+const chain = (slug: string) => ({ slug }) as QuoteRoute['origin'];
 const route = {
   pairName: 'WETH-USDC',
   lp: 'buy',
@@ -123,7 +123,7 @@ const route = {
   sameChain: false,
   inputToken: token('WETH', 18),
   outputToken: token('USDC', 6),
-} as unknown as Route;
+} as unknown as QuoteRoute;
 const record = (n: number, rfqId = `rfq${n}`): QuoteRecord => {
   const priced = priceOf(example);
   return {

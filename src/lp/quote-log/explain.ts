@@ -12,11 +12,11 @@ import type { Rfq } from '../../protocol/link/link.ts';
 import type { ChainSight } from '../routes/chain-state.ts';
 import type { PricingEvidence } from './pricing-evidence.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export interface DeclineRecord {
   rfq: DeclinedRfq;
-  route: Route | undefined;
+  route: QuoteRoute | undefined;
   decline: Decline;
   atMs: number;
   /** The inputs of the price, when the request came so far. */
@@ -328,7 +328,7 @@ function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
     name: string,
     amount: bigint,
     limit: bigint | undefined,
-    { symbol, decimals }: Route['outputToken'],
+    { symbol, decimals }: QuoteRoute['outputToken'],
   ) => {
     if (limit === undefined) return;
     gates.push({

@@ -11,7 +11,7 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { PricingEvidence } from './pricing-evidence.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 /** A held quote with the inputs of its price. Shared by reference and immutable. */
 export interface QuoteRecord {
@@ -22,7 +22,7 @@ export interface QuoteRecord {
   taker: Address;
   /** The taker's key in statistics. When the LP serves several venues, it contains the venue too. */
   takerKey?: string;
-  route: Route;
+  route: QuoteRoute;
   times: OrderTimes;
   inputs: PriceInputs & { evidence?: PricingEvidence };
   priced: Priced;
@@ -48,7 +48,7 @@ export interface QuoteEventListener {
   /** `inputs`: of the price. Absent unless the price, its check or the hold was the reason. */
   declined?(
     rfq: Rfq,
-    route: Route | undefined,
+    route: QuoteRoute | undefined,
     decline: Decline,
     atMs: number,
     inputs?: PriceInputs | undefined,

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Decline } from '../../domain/decline.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { type DeclineRecord, explainDecline, explainQuote, type Explanation } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
@@ -19,7 +19,7 @@ export interface RecentQuotes {
   quoted(record: QuoteRecord): void;
   declined(
     rfq: Rfq,
-    route: Route | undefined,
+    route: QuoteRoute | undefined,
     decline: Decline,
     atMs: number,
     inputs?: PriceInputs | undefined,

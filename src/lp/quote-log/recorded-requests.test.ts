@@ -8,7 +8,7 @@ import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import { createRecordedRequests } from './recorded-requests.ts';
 import type { QuoteRecord } from './quote-events.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 const inputs: PriceInputs = {
   side: 'exactInput',
@@ -34,7 +34,7 @@ const route = {
   dest: { slug: 'arc' },
   inputToken: { symbol: 'WETH' },
   outputToken: { symbol: 'USDC' },
-} as unknown as Route;
+} as unknown as QuoteRoute;
 const quote = (rfqId: string, orderId: string, changed: Partial<QuoteRecord> = {}) =>
   ({
     rfqId,

@@ -7,7 +7,7 @@ import { corridorOf } from '../../domain/corridor.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QuoteEventListener } from './quote-events.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export interface RecordedRfq {
   atMs: number;
@@ -36,7 +36,7 @@ interface RequestFacts {
   atMs: number;
   rfqId: string;
   taker: string;
-  route: Route;
+  route: QuoteRoute;
   side: RecordedRfq['side'];
   amount: bigint | string;
   platformFeeBps: number;

@@ -14,7 +14,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { Guard } from '../risk/guard.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { Proving } from '../settlement/proving.ts';
 import type { PricingContext, QuoteInputs } from './pricing-context.ts';
 import { createTenors, type Tenors } from './tenors.ts';
@@ -29,9 +29,9 @@ export interface Admitted {
 
 export interface Admission {
   /** Returns whether the venue's terms of the order match our own chain configuration. */
-  isValid(rfq: Rfq, route: Route): boolean;
+  isValid(rfq: Rfq, route: QuoteRoute): boolean;
   /** The tenors and the inputs of the price, or the first reason against quoting. Rejects only on a bug. */
-  admit(rfq: VenueRfq, route: Route): Promise<Admitted | Decline>;
+  admit(rfq: VenueRfq, route: QuoteRoute): Promise<Admitted | Decline>;
 }
 
 export interface AdmissionDeps {
@@ -40,7 +40,7 @@ export interface AdmissionDeps {
   guard: Guard;
   clock: Clock;
   /** Returns why nothing may be signed on this route now; undefined when quoting is allowed. */
-  standby: { refusal(route: Route): Decline | undefined };
+  standby: { refusal(route: QuoteRoute): Decline | undefined };
   /** Tells how long a proof takes now. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
 }
@@ -63,7 +63,7 @@ export function createAdmission(deps: AdmissionDeps, quoting: Quoting): Admissio
 /**
  * The skeleton of the venue against our own chain configuration: never sign for a foreign escrow or oracle.
  */
-function isValid({ proving }: AdmissionDeps, quoting: Quoting, rfq: Rfq, route: Route): boolean {
+function isValid({ proving }: AdmissionDeps, quoting: Quoting, rfq: Rfq, route: QuoteRoute): boolean {
   const { skeleton, receiver, taker } = rfq;
   const { proofWindowSeconds } = skeleton;
   const enoughToProve = route.sameChain
@@ -94,7 +94,7 @@ async function admit(
   quoting: Quoting,
   tenorsOf: Tenors,
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
 ): Promise<Admitted | Decline> {
   const { context, leases } = deps;
   const refusal = deps.standby.refusal(route);
@@ -134,7 +134,7 @@ function tooSlowToFill(
   context: PricingContext,
   quoting: Quoting,
   { side, amount, skeleton }: VenueRfq,
-  { sameChain, origin, inputToken, outputToken }: Route,
+  { sameChain, origin, inputToken, outputToken }: QuoteRoute,
 ): Decline | undefined {
   if (sameChain) return undefined;
   const { symbol, decimals } = side === 'exactInput' ? inputToken : outputToken;

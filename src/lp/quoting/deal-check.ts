@@ -3,7 +3,7 @@
 import type { Decline } from '../../domain/decline.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import { fatFinger } from '../risk/fat-finger.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { PricingContext } from './pricing-context.ts';
 
 /** The result of the check while an asset of the pair has no USD price of its own. */
@@ -19,7 +19,7 @@ export const NO_PRICE_NOW = {
 /** Returns what is wrong with the deal; undefined when it passes. */
 export function checkDeal(
   context: Pick<PricingContext, 'usd'>,
-  route: Route,
+  route: QuoteRoute,
   { input, output, spreadBps }: { input: bigint; output: bigint; spreadBps: number },
   limits: LpRisk['fatFinger'],
 ): string | undefined {

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { LinkDecline, Rfq } from '../../protocol/link/link.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export interface DeclineDeps {
   quoteEvents: Pick<QuoteEvents, 'declined'>;
@@ -17,7 +17,7 @@ export interface DeclineDeps {
 export function declined(
   { quoteEvents, clock }: DeclineDeps,
   rfq: Rfq,
-  route: Route | undefined,
+  route: QuoteRoute | undefined,
   reason: Decline,
   inputs?: PriceInputs,
 ): readonly [LinkDecline] {

@@ -18,7 +18,7 @@ import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 import { takerOf, type VenueBudgets, type VenueRfq } from '../risk/venue-budgets.ts';
 import { quoteOrder } from '../routes/order.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { Admitted } from './admission.ts';
 import { checkDeal, NO_PRICE_NOW, NO_REFERENCE } from './deal-check.ts';
 import type { PricingContext, QuoteInputs } from './pricing-context.ts';
@@ -46,7 +46,7 @@ export interface HoldDeps {
    * Returns what a jump of the mid would cost us on this quote. The ledger keeps the sum of these losses
    * within its budget.
    */
-  risk: { gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint };
+  risk: { gapLoss(route: QuoteRoute, inputs: PriceInputs, priced: Priced): bigint };
   /** Limits of every quote, whatever pricing says. */
   fatFinger: LpRisk['fatFinger'];
   venues?: Pick<VenueBudgets, 'refusal' | 'held'> | undefined;
@@ -58,7 +58,7 @@ export interface HoldDeps {
 export async function priceAndHold(
   deps: HoldDeps,
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   { tenors, inputs }: Admitted,
 ): Promise<HeldQuote[] | HoldRefusal> {
   const { sharing } = deps;
@@ -88,7 +88,7 @@ export async function priceAndHold(
 function holdTenor(
   deps: HoldDeps,
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   group: string,
   times: OrderTimes,
   explored: QuoteInputs,
@@ -131,7 +131,7 @@ function holdTenor(
 }
 
 /** Pricing sees one uncertainty; the market has what each source says. */
-function withSources({ market }: PricingContext, { pair }: Route, decline: Decline): Decline {
+function withSources({ market }: PricingContext, { pair }: QuoteRoute, decline: Decline): Decline {
   const { detail = decline.detail } = market.condition(pair.base, pair.quote) ?? {};
   return { ...decline, ...(detail !== undefined && { detail }) };
 }
@@ -140,7 +140,7 @@ function withSources({ market }: PricingContext, { pair }: Route, decline: Decli
 function checkPrice(
   { context, fatFinger, log }: HoldDeps,
   { rfqId }: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   inputs: QuoteInputs,
   priced: Priced,
 ): Decline | undefined {
@@ -158,7 +158,7 @@ function checkPrice(
 
 export function holdRequestOf(
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   group: string,
   { fillDeadline }: OrderTimes,
   id: string,

@@ -12,11 +12,11 @@ import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { LinkPartial } from '../../protocol/link/link.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export interface PartialOffer {
   rfq: VenueRfq;
-  route: Route;
+  route: QuoteRoute;
   inputs: PriceInputs;
   times: OrderTimes;
 }
@@ -38,7 +38,7 @@ export function createLadders(
     /** undefined when no part is worth offering, or the venue does not split this request. */
     offer(
       rfq: VenueRfq,
-      route: Route,
+      route: QuoteRoute,
       inputs: PriceInputs,
       times: OrderTimes,
       why: PriceDecline,

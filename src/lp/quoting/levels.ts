@@ -16,14 +16,14 @@ import type { FromSolver, LinkMessage } from '../../protocol/link/link.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { Guard } from '../risk/guard.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export type LevelsMessage = LinkMessage<'levels', FromSolver>;
 
 export interface LevelsDeps {
   quoting(): Pick<QuotingSnapshot, 'routes' | 'context' | 'config'>;
   active(): boolean;
-  refusal(route: Route): Decline | undefined;
+  refusal(route: QuoteRoute): Decline | undefined;
   guard: Pick<Guard, 'adjustIndicative'>;
   /** false when no venue received it; it is then sent again in the next round. */
   send(message: LevelsMessage): boolean;
@@ -57,7 +57,7 @@ export function createLevelsPublisher(deps: LevelsDeps) {
     for (const key of sent.keys()) if (!served.has(key)) sent.delete(key);
   }
 
-  function publishRoute(route: Route): void {
+  function publishRoute(route: QuoteRoute): void {
     const { input, output } = route;
     const levels = ladderOf(route);
     const text = levels.join(' ');
@@ -69,7 +69,7 @@ export function createLevelsPublisher(deps: LevelsDeps) {
       sent.set(keyOf(route), { ladder: text, round });
   }
 
-  function ladderOf(route: Route): [string, string][] {
+  function ladderOf(route: QuoteRoute): [string, string][] {
     if (deps.refusal(route) !== undefined) return [];
     const adjustment = deps.guard.adjustIndicative(route, clock.nowMs());
     if (isDecline(adjustment)) return [];
@@ -127,4 +127,4 @@ export function createLevelsPublisher(deps: LevelsDeps) {
   };
 }
 
-const keyOf = ({ input, output }: Route): string => `${input}>${output}`;
+const keyOf = ({ input, output }: QuoteRoute): string => `${input}>${output}`;

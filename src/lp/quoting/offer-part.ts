@@ -11,7 +11,7 @@ import { price } from '../../pricing/price.ts';
 import type { LinkDecline, LinkPartial } from '../../protocol/link/link.ts';
 import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { Admitted } from './admission.ts';
 import { declined, type DeclineDeps } from './decline.ts';
 import { forTenor, type HoldDeps, holdRequestOf, type HoldRefusal, unexplored } from './hold-quotes.ts';
@@ -34,7 +34,7 @@ const TRIAL_ORDER = 'trial';
 export function offerPart(
   deps: PartDeps,
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   { tenors, inputs }: Admitted,
   refusal: HoldRefusal,
 ): readonly [LinkPartial | LinkDecline] {
@@ -60,7 +60,7 @@ export function offerPart(
 function withPassingSize(
   { context: { ledger }, risk, venues }: PartDeps,
   rfq: VenueRfq,
-  route: Route,
+  route: QuoteRoute,
   times: OrderTimes,
   inputs: QuoteInputs,
   { decline: why, maxOutput }: HoldRefusal,

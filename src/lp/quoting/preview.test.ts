@@ -5,7 +5,7 @@ import { isDecline } from '../../domain/decline.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../../pricing/params.ts';
 import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { previewQuotes } from './preview.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { RecentAnswers } from '../quote-log/recent-quotes.ts';
@@ -16,7 +16,7 @@ const inputs: PriceInputs = {
   ...{ confidenceBps: 1.2, sigma: 0.9, firmSeconds: 61, q: -0.25, ownGas: 300_000n, lockSeconds: 900 },
   params: DEFAULT_PARAMS,
 };
-const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as Route;
+const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as QuoteRoute;
 const fatFinger = { leastBps: -100, mostBps: 300, aboveMid: 1, maxUsd: 1e6 };
 
 function quote(orderId: string, change: Partial<PriceInputs> = {}): QuoteRecord {

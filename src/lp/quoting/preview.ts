@@ -7,7 +7,7 @@ import type { PricingParams } from '../../pricing/params.ts';
 import type { RecentAnswers } from '../quote-log/recent-quotes.ts';
 import type { DealLimits } from '../risk/fat-finger.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
-import type { Route, Routes } from '../routes/route.ts';
+import type { QuoteRoute, Routes } from '../routes/route.ts';
 
 /** The requests of one pair. Spreads are mean all-in bps of the quotes that both configurations price. */
 export interface PairPreview {
@@ -41,7 +41,7 @@ export async function previewQuotes(
   next: NextPricing,
 ): Promise<PairPreview[]> {
   const pairs = new Map<string, ReturnType<typeof createSums>>();
-  const sumsOf = ({ pairName }: Route) => {
+  const sumsOf = ({ pairName }: QuoteRoute) => {
     let sums = pairs.get(pairName);
     if (sums === undefined) pairs.set(pairName, (sums = createSums()));
     return sums;
@@ -102,7 +102,7 @@ function createSums() {
 
 /** The new price, or the reason of the decline. */
 function priceAgain(
-  route: Route,
+  route: QuoteRoute,
   inputs: PriceInputs,
   { routes, fatFinger, plugin }: NextPricing,
 ): Priced | string {
@@ -124,7 +124,7 @@ function priceAgain(
 }
 
 /** Learned and risk-adjusted parameters of the quote stay unless the configuration changes them. */
-function changedParams(before: Route, now: Route): Partial<PricingParams> {
+function changedParams(before: QuoteRoute, now: QuoteRoute): Partial<PricingParams> {
   return Object.fromEntries(
     Object.entries(now.params).filter(
       ([name, value]) => before.params[name as keyof PricingParams] !== value,

@@ -11,14 +11,14 @@ import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { ten, toNumber } from '../../pricing/rational.ts';
 import { createBands } from '../accounting/bands.ts';
-import type { Takers } from '../accounting/taker-costs.ts';
+import type { TakerCosts } from '../accounting/taker-costs.ts';
 import type { ChainSight, ChainState } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import { NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
 import { createGas } from '../settlement/gas.ts';
 import type { PricingEvidence } from '../quote-log/pricing-evidence.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { Signals } from './signals.ts';
 import type { WinRates } from './win-rates.ts';
 
@@ -47,7 +47,7 @@ export interface PricingContextDeps {
    * target where none is configured.
    */
   startedWith: ReadonlyMap<string, bigint>;
-  takers: Pick<Takers, 'adverse'>;
+  takers: Pick<TakerCosts, 'adverse'>;
   winRates: Pick<WinRates, 'params' | 'explore'>;
   signals: Pick<Signals, 'of'>;
   plugin: PricingPlugin | undefined;
@@ -125,7 +125,7 @@ export function createPricingContext(
       const mid = market.mid(assets[asset]?.price ?? asset);
       return isDecline(mid) ? undefined : mid.price;
     },
-    inputs(route: Route, terms: RequestTerms, adjustment: RiskAdjustment = NO_ADJUSTMENT) {
+    inputs(route: QuoteRoute, terms: RequestTerms, adjustment: RiskAdjustment = NO_ADJUSTMENT) {
       const { pair } = route;
       // The guard has read it too, but extending the lease may have taken time since.
       const priced = market.pair(pair.base, pair.quote);
@@ -190,7 +190,7 @@ export function createPricingContext(
 
 /** The fixed side in USD, before there is a price. `price` measures the quote's size by the mid. */
 function requestedUsd(
-  { lp, baseDecimals, quoteDecimals }: Route,
+  { lp, baseDecimals, quoteDecimals }: QuoteRoute,
   { side, amount }: RequestTerms,
   baseUsd: number,
   quoteUsd: number,

@@ -8,13 +8,13 @@ import { orderToMessage } from '../../domain/order.ts';
 import type { LinkDecline, LinkQuote, Rfq } from '../../protocol/link/link.ts';
 import type { CommitmentSigner } from '../commitment-signer.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { declined, type DeclineDeps } from './decline.ts';
 import type { HeldQuote } from './hold-quotes.ts';
 
 export interface SigningDeps extends DeclineDeps {
   /** Returns why nothing may be signed on this route now; undefined when quoting is allowed. */
-  standby: { refusal(route: Route): Decline | undefined };
+  standby: { refusal(route: QuoteRoute): Decline | undefined };
 }
 
 type EtaSeconds = LpConfig['quoting']['etaSeconds'];
@@ -25,7 +25,7 @@ export async function signQuotes(
   commitments: CommitmentSigner,
   etaSeconds: EtaSeconds,
   rfq: Rfq,
-  route: Route,
+  route: QuoteRoute,
   held: readonly HeldQuote[],
   untilMs: number,
 ): Promise<readonly (LinkQuote | LinkDecline)[]> {
@@ -57,7 +57,7 @@ export function whyUnsigned(error: unknown): Decline {
   throw error;
 }
 
-const commitmentOf = ({ account: lp }: Route, { order, record }: HeldQuote): QuoteCommitment => ({
+const commitmentOf = ({ account: lp }: QuoteRoute, { order, record }: HeldQuote): QuoteCommitment => ({
   orderId: record.orderId,
   quoteId: record.quoteId,
   lp,
@@ -67,7 +67,7 @@ const commitmentOf = ({ account: lp }: Route, { order, record }: HeldQuote): Quo
 function quoteMessage(
   etaSeconds: EtaSeconds,
   rfq: Rfq,
-  route: Route,
+  route: QuoteRoute,
   { order, record }: HeldQuote,
   signature: Hex,
 ): LinkQuote {

@@ -12,7 +12,7 @@ import { zLpConfig } from '../config/config.ts';
 import { linesOf } from '../quote-log/explain.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import { previewQuotes } from './preview.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { createSignals, type SignalRequest } from './signals.ts';
 
 const silent = () => {};
@@ -268,7 +268,7 @@ test('a past quote priced again, for an explanation or before a reload, keeps th
   if (isDecline(priced)) throw new Error(priced.declined);
   signals.clear(undefined);
   expect(price(inputs)).toEqual(priced);
-  const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as Route;
+  const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as QuoteRoute;
   const [preview] = await previewQuotes(
     {
       quotes: [{ route, inputs, priced } as unknown as QuoteRecord],

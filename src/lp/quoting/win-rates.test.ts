@@ -12,7 +12,7 @@ import { type CalibrationConfig, type WinRates, createWinRates } from './win-rat
 import { zLpPricing } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import { pricingParams } from '../config/params.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 let postgres: TestPostgres;
 let store: LpStore;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 const route = (corridor = 'base-base', params = {}) =>
-  ({ market: { pair: 'WETH-USDC', corridor }, params: pricingParams(params) }) as unknown as Route;
+  ({ market: { pair: 'WETH-USDC', corridor }, params: pricingParams(params) }) as unknown as QuoteRoute;
 const HERE = route();
 const config = (change: Partial<CalibrationConfig> = {}): CalibrationConfig => ({
   ...zLpPricing.parse({}).calibration,
@@ -39,7 +39,7 @@ interface Player {
     size?: number;
     taker?: string;
     nonce?: bigint;
-    on?: Route;
+    on?: QuoteRoute;
     slice?: boolean;
     seconds?: number;
   }): string;

@@ -23,7 +23,7 @@ import {
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 
@@ -111,15 +111,15 @@ export function createWinRates(
   const pending = new Map<string, PendingRequest>();
   /** Takers and segments whose losses do not count now, by the time of the loss in ms, the oldest first. */
   const losers = new Map<string, number>();
-  let routeSegments = new Map<Route, RouteSegment[]>();
+  let routeSegments = new Map<QuoteRoute, RouteSegment[]>();
 
-  function routeSegmentOf(route: Route, bucket: number): RouteSegment {
+  function routeSegmentOf(route: QuoteRoute, bucket: number): RouteSegment {
     let ofRoute = routeSegments.get(route);
     if (ofRoute === undefined) routeSegments.set(route, (ofRoute = []));
     return (ofRoute[bucket] ??= createRouteSegment(route, bucket));
   }
 
-  function createRouteSegment({ market, params: { alpha, beta } }: Route, bucket: number): RouteSegment {
+  function createRouteSegment({ market, params: { alpha, beta } }: QuoteRoute, bucket: number): RouteSegment {
     const key = `${market.pair}|${market.corridor}|${bucket}`;
     const segment = segments.get(key) ?? { key, learned: undefined };
     segments.set(key, segment);
@@ -195,7 +195,7 @@ export function createWinRates(
 
   return {
     /** The route's parameters, with the learned curve where it may be used at this size (USD). */
-    params(route: Route, sizeUsd: number) {
+    params(route: QuoteRoute, sizeUsd: number) {
       if (config.mode !== 'use') return route.params;
       const routeSegment = routeSegmentOf(route, sizeBucket(sizeUsd));
       const fit = routeSegment.segment.learned?.fit;

@@ -82,7 +82,7 @@ export function createSharing(
     });
   }
 
-  function roomsOf(chainId: number): { bucket: string; room: bigint }[] {
+  function headroomsOf(chainId: number): { bucket: string; room: bigint }[] {
     return deps
       .ledger()
       .buckets()
@@ -101,7 +101,7 @@ export function createSharing(
         chainId,
         block: follower.cursor().block,
         time: follower.time(),
-        rooms: roomsOf(chainId),
+        rooms: headroomsOf(chainId),
         ended: over,
       },
       kept: [...keeping.values()],

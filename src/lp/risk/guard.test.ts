@@ -6,10 +6,10 @@ import { createGuard } from './guard.ts';
 import { NO_ADJUSTMENT } from '../../risk/adjustment.ts';
 import type { PairPrice } from '../market/pair-view.ts';
 import { zLpRisk } from '../config/risk-config.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
 
-const route = { pair: { base: 'WETH', quote: 'USDC' }, pairName: 'WETH-USDC' } as Route;
+const route = { pair: { base: 'WETH', quote: 'USDC' }, pairName: 'WETH-USDC' } as QuoteRoute;
 const leg = { sigmaFloor: 0.4 };
 const priceOf = (value: number, volatilityRatio = 1) =>
   ({

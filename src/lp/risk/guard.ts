@@ -6,7 +6,7 @@ import type { Capital } from './capital.ts';
 import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import type { PairMonitor } from './pair-monitor.ts';
 import { takerOf, type VenueRfq } from './venue-budgets.ts';
 import { adjustmentFor, NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/adjustment.ts';
@@ -14,11 +14,11 @@ import { adjustmentFor, NO_ADJUSTMENT, type RiskAdjustment } from '../../risk/ad
 export interface Guard {
   admit(
     rfq: Pick<VenueRfq, 'taker' | 'venue' | 'minValidUntil'>,
-    route: Route,
+    route: QuoteRoute,
     nowMs: number,
   ): RiskAdjustment | Decline;
   /** The same for indicative prices, which have no taker. */
-  adjustIndicative(route: Route, nowMs: number): RiskAdjustment | Decline;
+  adjustIndicative(route: QuoteRoute, nowMs: number): RiskAdjustment | Decline;
 }
 
 interface GuardDeps {

@@ -7,7 +7,7 @@ import { NEW_PAIR_RISK, type PairRisk, pairStop } from '../../risk/pair-risk.ts'
 import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/pair-view.ts';
 import type { LpRisk } from '../config/risk-config.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 /** The third regime, stressed, stops the pair: it is a `Decline`. */
 type QuotableRegime = 'calm' | 'elevated';
@@ -41,7 +41,7 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
 
   return {
     stopped,
-    observe({ pair, pairName }: Pick<Route, 'pair' | 'pairName'>, pairPrice: PairPrice, nowMs: number) {
+    observe({ pair, pairName }: Pick<QuoteRoute, 'pair' | 'pairName'>, pairPrice: PairPrice, nowMs: number) {
       // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
       const state = stateOf(pairName);

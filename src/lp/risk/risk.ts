@@ -22,7 +22,7 @@ import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-s
 import type { Market } from '../market/market.ts';
 import { createNav } from './nav.ts';
 import { longestTenorSeconds } from '../config/longest-tenor.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
 import { createScopedPauses, type PauseScope } from './scoped-pauses.ts';
 
@@ -148,7 +148,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       if (condition !== undefined) conditions.get(condition.code)?.set(pairName, condition.detail);
       const pairPrice = market().pair(base, quote);
       if (!('declined' in pairPrice))
-        monitor.observe({ pair: { base, quote } as Route['pair'], pairName }, pairPrice, nowMs);
+        monitor.observe({ pair: { base, quote } as QuoteRoute['pair'], pairName }, pairPrice, nowMs);
     }
     for (const [control, about] of conditions) board.report(control, about);
   }
@@ -174,7 +174,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
         capital.update();
       },
     },
-    stopped(route: Route): Decline | undefined {
+    stopped(route: QuoteRoute): Decline | undefined {
       const paused = pauses.refusal(route);
       if (paused !== undefined) return paused;
       const { chainCondition } = market();
@@ -183,7 +183,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       return monitor.stopped(route.pairName, clock.nowMs());
     },
     gapLoss(
-      { pair }: Route,
+      { pair }: QuoteRoute,
       { sigma }: Pick<PriceInputs, 'sigma'>,
       { notional, terms }: Pick<Priced, 'notional' | 'terms'>,
     ) {

@@ -6,7 +6,7 @@
 import type { Decline } from '../../domain/decline.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 /** A pair name such as `WETH-USDC`, or a chain's slug. */
 export type PauseScope = { pair: string } | { chain: string };
@@ -32,7 +32,7 @@ export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record
     unwritten.push(command);
   }
 
-  const find = ({ pairName, origin, dest }: Pick<Route, 'pairName' | 'origin' | 'dest'>) =>
+  const find = ({ pairName, origin, dest }: Pick<QuoteRoute, 'pairName' | 'origin' | 'dest'>) =>
     [{ pair: pairName }, { chain: origin.slug }, { chain: dest.slug }]
       .map(nameOf)
       .find((name) => pauses.has(name));
@@ -60,7 +60,7 @@ export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record
       pauses.clear();
       record(null);
     },
-    refusal(route: Route): Decline | undefined {
+    refusal(route: QuoteRoute): Decline | undefined {
       if (pauses.size === 0) return undefined;
       const name = find(route);
       return name === undefined

@@ -27,7 +27,7 @@ import {
   type StandbyReason,
   withControl,
 } from './standby-reason.ts';
-import type { Route, Routes } from '../routes/route.ts';
+import type { QuoteRoute, Routes } from '../routes/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
@@ -67,7 +67,7 @@ export interface Standby {
   /** Evaluates every reason; true when the kinds of reasons have changed. */
   update(): boolean;
   /** Returns why this route is not quoted now. Cheap: called for every quote. */
-  refusal(route: Route): Decline | undefined;
+  refusal(route: QuoteRoute): Decline | undefined;
   /** Returns the status with the notes for the operator. */
   status(): StandbyStatus;
   /** Returns the status for venues and takers. */
@@ -187,7 +187,7 @@ function senderReason(deps: StandbyDeps, chainId: number): StandbyReason | undef
     : { kind: 'sender', note: `${slug}: no healthy sender` };
 }
 
-function refusal(deps: StandbyDeps, state: State, route: Route): Decline | undefined {
+function refusal(deps: StandbyDeps, state: State, route: QuoteRoute): Decline | undefined {
   // Read directly: signing stops the instant the switch is engaged.
   for (const [, detail] of deps.risk.kill.held)
     return { declined: 'standby', control: 'kill_switch', detail };
@@ -260,7 +260,7 @@ function updatePairs(
 }
 
 /** Returns why this route cannot be quoted at any price. */
-function closedReason(deps: StandbyDeps, state: State, route: Route): string | undefined {
+function closedReason(deps: StandbyDeps, state: State, route: QuoteRoute): string | undefined {
   const refused = refusal(deps, state, route);
   if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
   const { dest, outputToken } = route;
@@ -276,14 +276,14 @@ function closedReason(deps: StandbyDeps, state: State, route: Route): string | u
 }
 
 /** Ignores what is promised already, because it may come back within seconds. */
-function hasInventory(deps: StandbyDeps, { dest, outputToken }: Route): boolean {
+function hasInventory(deps: StandbyDeps, { dest, outputToken }: QuoteRoute): boolean {
   const bucket = deps.quoting().context.ledger.bucket(dest.id, outputToken.address);
   return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;
 }
 
 function priceReasonOf(
   deps: StandbyDeps,
-  { pair: { base, quote }, pairName }: Route,
+  { pair: { base, quote }, pairName }: QuoteRoute,
 ): StandbyReason | undefined {
   const { market } = deps.quoting().context;
   const condition = market.condition(base, quote);
@@ -298,7 +298,7 @@ function priceReasonOf(
 /** Our gas across chains is part of the price, so the native currency needs one too. */
 function gasReasonOf(
   deps: StandbyDeps,
-  { origin, dest, sameChain, pairName }: Route,
+  { origin, dest, sameChain, pairName }: QuoteRoute,
 ): StandbyReason | undefined {
   if (sameChain) return undefined;
   const { chains, market } = deps.quoting().context;

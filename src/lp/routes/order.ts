@@ -7,11 +7,11 @@ import { type MandateOutput, nonceGroupOf, type StandardOrder } from '../../doma
 import type { OrderTimes } from '../../domain/time.ts';
 import type { HoldRequest, Money } from '../../inventory/event.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
-import type { Route } from './route.ts';
+import type { QuoteRoute } from './route.ts';
 
 export function quoteOrder(
   rfq: Rfq,
-  route: Route,
+  route: QuoteRoute,
   times: OrderTimes,
   amounts: { input: bigint; output: bigint; relayFee: bigint },
 ): StandardOrder {

@@ -10,7 +10,7 @@ import type { PricingParams } from '../../pricing/params.ts';
 import type { LpChainConfig, LpConfig, LpPairConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
 
-export interface Route {
+export interface QuoteRoute {
   input: AssetId;
   output: AssetId;
   pair: LpPairConfig;
@@ -55,7 +55,7 @@ export type Routes = ReturnType<typeof createRoutes>;
  */
 export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']) {
   const all = pairs.flatMap((pair) => routesOf(chains, pair));
-  const byAssets = new Map<string, Map<string, Route>>();
+  const byAssets = new Map<string, Map<string, QuoteRoute>>();
   for (const route of all) {
     let byOutput = byAssets.get(route.input);
     if (byOutput === undefined) byAssets.set(route.input, (byOutput = new Map()));
@@ -68,7 +68,7 @@ export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'
   };
 }
 
-function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
+function routesOf(chains: readonly LpChain[], pair: LpPairConfig): QuoteRoute[] {
   for (const symbol of [pair.base, pair.quote]) {
     if (!chains.some(({ chain }) => named(chain, symbol)))
       throw new RequestError(
@@ -100,7 +100,7 @@ function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   );
 }
 
-function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell'): Route | undefined {
+function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell'): QuoteRoute | undefined {
   const [taken, given] = lp === 'buy' ? [pair.base, pair.quote] : [pair.quote, pair.base];
   const [inputToken, outputToken] = [named(from.chain, taken), named(to.chain, given)];
   const sameChain = from.chain.id === to.chain.id;

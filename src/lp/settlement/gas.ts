@@ -10,7 +10,7 @@ import { type Rational, ten } from '../../pricing/rational.ts';
 import { type ChainState, type ExtraFees, gasPriceOf } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
-import type { Route } from '../routes/route.ts';
+import type { QuoteRoute } from '../routes/route.ts';
 
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 
@@ -22,7 +22,7 @@ export function createGas(
   const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
 
   /** Base units of the output token, rounded up; 0n where relayer or taker pays. */
-  function own(route: Route): bigint | Decline {
+  function own(route: QuoteRoute): bigint | Decline {
     if (route.sameChain) return 0n;
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
     if (

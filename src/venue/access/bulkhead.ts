@@ -7,16 +7,16 @@ export type Bulkhead<K> = ReturnType<typeof createBulkhead<K>>;
 export function createBulkhead<K>(most: number, message: string) {
   const atWork = new Map<K, number>();
   return {
-    async run<T>(room: K, work: () => Promise<T>) {
-      const inside = atWork.get(room) ?? 0;
+    async run<T>(key: K, work: () => Promise<T>) {
+      const inside = atWork.get(key) ?? 0;
       if (inside >= most) throw new ApiError('unavailable', message, { retryAfterSeconds: 2 });
-      atWork.set(room, inside + 1);
+      atWork.set(key, inside + 1);
       try {
         return await work();
       } finally {
-        const left = (atWork.get(room) ?? 1) - 1;
-        if (left > 0) atWork.set(room, left);
-        else atWork.delete(room);
+        const left = (atWork.get(key) ?? 1) - 1;
+        if (left > 0) atWork.set(key, left);
+        else atWork.delete(key);
       }
     },
   };

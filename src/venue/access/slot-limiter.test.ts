@@ -167,19 +167,19 @@ describe('overload', () => {
 });
 
 test('bulkhead: a full one refuses, others are unaffected, and failures free their slots', async () => {
-  const rooms = createBulkhead<string>(2, 'full');
+  const bulkhead = createBulkhead<string>(2, 'full');
   let finish = () => {};
   const slow = () => new Promise<void>((_, reject) => (finish = () => reject(new Error('broke'))));
-  const first = rooms.run('a', slow).catch(() => {});
+  const first = bulkhead.run('a', slow).catch(() => {});
   const end = finish;
-  const second = rooms.run('a', slow).catch(() => {});
-  await expect(rooms.run('a', async () => 1)).rejects.toMatchObject({
+  const second = bulkhead.run('a', slow).catch(() => {});
+  await expect(bulkhead.run('a', async () => 1)).rejects.toMatchObject({
     code: 'unavailable',
     retryAfterSeconds: 2,
   });
-  expect(await rooms.run('b', async () => 1)).toBe(1);
+  expect(await bulkhead.run('b', async () => 1)).toBe(1);
   end();
   finish();
   await Promise.all([first, second]);
-  expect(await rooms.run('a', async () => 1)).toBe(1);
+  expect(await bulkhead.run('a', async () => 1)).toBe(1);
 });

@@ -35,7 +35,7 @@ export interface Liquidity {
    * Returns how much this operator may still spend of the account, in base units, from the cache; undefined:
    * any amount.
    */
-  operatorRoom(chainId: number, account: Address, operator: Address, token: Address): bigint | undefined;
+  operatorHeadroom(chainId: number, account: Address, operator: Address, token: Address): bigint | undefined;
   /** Returns whether the account's bond in this token is less than the venue demands, from the cache. */
   bondIsShort(chainId: number, account: Address, token: Address): boolean;
   /** Calls the listener when an operator that is followed may sign no more. */
@@ -79,8 +79,8 @@ export function createLiquidity(deps: LiquidityDeps): Liquidity {
     maySign: (chainId, account, signer) => maySign(state, chainId, account, signer),
     maySignNow: (chainId, account, signer) => maySignNow(state, chainId, account, signer),
     available: (chainId, account, token) => available(state, chainId, account, token),
-    operatorRoom: (chainId, account, operator, token) =>
-      operatorRoom(state, chainId, account, operator, token),
+    operatorHeadroom: (chainId, account, operator, token) =>
+      operatorHeadroom(state, chainId, account, operator, token),
     bondIsShort: (chainId, account, token) => bondIsShort(state, chainId, account, token),
     onRevoked: (listener) => void state.revoked.push(listener),
     start: () => start(deps, state),
@@ -147,7 +147,7 @@ function available(
   return free > 0n ? free : 0n;
 }
 
-function operatorRoom(
+function operatorHeadroom(
   state: LiquidityState,
   chainId: number,
   account: Address,

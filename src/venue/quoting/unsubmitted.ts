@@ -110,7 +110,7 @@ export function createUnsubmittedQuotes(
     return max(LEAST_PART, min(ALL, (earned * ALL) / asked));
   }
 
-  function hasRoom(key: string, amount: bigint, inventory: bigint): boolean {
+  function fits(key: string, amount: bigint, inventory: bigint): boolean {
     const record = recordOf(key);
     const part = partOf(record, inventory);
     const used = live.total(key, '') + record.inProgress;
@@ -131,7 +131,7 @@ export function createUnsubmittedQuotes(
         const key = `${workspaceId} ${chainId}:${lp}:${token}`;
         // An LP without inventory holds nothing.
         const most = inventory === undefined ? 0n : min(amount ?? inventory / UNKNOWN_AMOUNT, inventory);
-        if (inventory && !hasRoom(key, most, inventory)) {
+        if (inventory && !fits(key, most, inventory)) {
           limited.add({ result: 'left_out' });
           soonest = Math.min(soonest, live.until(key) ?? now + TOO_LARGE_RETRY_SECONDS);
           continue;

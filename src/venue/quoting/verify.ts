@@ -229,8 +229,11 @@ export function verifyCommitment(
   const claimed = claimedIn(asked);
   if (liquidity.bondIsShort(claimed.chainId, lp, claimed.token)) return 'bond';
   const token = asked.outputToken.address;
-  const room = liquidity.operatorRoom(dest.id, lp, signer, token);
-  if (room !== undefined && room < amount + promisedOutputs.promised(dest.id, lp, token, asked.nonceGroup))
+  const headroom = liquidity.operatorHeadroom(dest.id, lp, signer, token);
+  if (
+    headroom !== undefined &&
+    headroom < amount + promisedOutputs.promised(dest.id, lp, token, asked.nonceGroup)
+  )
     return 'limit';
   return backingOf(deps, asked, lp, amount) ?? 'balance';
 }

@@ -10,7 +10,7 @@ import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
-import { firmnessWarnings } from './firmness.ts';
+import { routeWarnings } from './route-warnings.ts';
 import type { RouteCandidate } from './gather.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import type { RouteLeg } from './source.ts';
@@ -81,7 +81,7 @@ export function routerTerms(
         },
         options,
       ),
-      ...firmnessWarnings({ first, legs, before: delivered.length }, [input.chain, output.chain]),
+      ...routeWarnings({ first, legs, before: delivered.length }, [input.chain, output.chain]),
       ...laterGas(gas, native),
     ],
   };

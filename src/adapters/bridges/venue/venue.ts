@@ -137,11 +137,11 @@ export function createBridgeVenue(
       return { declined: 'size_below_min', ...leastOf(ask, to.least, inputFor) };
     const use = await floats.use(placeOf(to), float.asOf, originTimes());
     const free = max(freeOfFloat(float, use), 0n);
-    const room = to.most === null ? free : min(free, to.most);
-    if (sized.outputAmount > room)
+    const headroom = to.most === null ? free : min(free, to.most);
+    if (sized.outputAmount > headroom)
       return {
         declined: free < sized.outputAmount ? 'no_inventory' : 'size_above_max',
-        maxAmount: roomOf(ask, room, terms, inputFor),
+        maxAmount: headroomOf(ask, headroom, terms, inputFor),
       };
     return {
       ...sized,
@@ -291,11 +291,11 @@ function leastOf(ask: RouteAsk, least: bigint, inputFor: InputFor): { minAmount?
 }
 
 /** The largest amount of the fixed side that pays no more than `room`. */
-function roomOf(ask: RouteAsk, room: bigint, terms: TransferTerms, inputFor: InputFor): bigint {
-  const limit = room === 0n ? 0n : (limitOf(ask, room, inputFor) ?? 0n);
+function headroomOf(ask: RouteAsk, headroom: bigint, terms: TransferTerms, inputFor: InputFor): bigint {
+  const limit = headroom === 0n ? 0n : (limitOf(ask, headroom, inputFor) ?? 0n);
   const pays = () => payoutDown(ask.fees.handedOver(limit, 0n), terms);
   // The least input that pays `room` may pay more, where the output has more decimals.
-  return ask.side === 'exactInput' && limit > 0n && pays() > room ? limit - 1n : limit;
+  return ask.side === 'exactInput' && limit > 0n && pays() > headroom ? limit - 1n : limit;
 }
 
 /** The order is opened, final on its origin, and filled in a block. */

@@ -17,8 +17,8 @@ const MIN_POLL_MS = 40;
 const MAX_POLL_MS = 4_000;
 /** The only node must claim a block that time does not allow this long, and can take it back as long. */
 const DOUBT_MS = 60_000;
-/** A node that catches up shows the blocks of this long in a burst; blocks may be faster than configured. */
-const BURST_MS = 60_000;
+/** A node that catches up shows the blocks of this long at once; blocks may be faster than configured. */
+const CATCH_UP_MS = 60_000;
 const FASTEST = 4;
 
 interface HeadOptions {
@@ -142,9 +142,9 @@ function leaps(deps: HeadDeps, state: HeadState, from: HeadBlock, to: HeadBlock)
   const { clock, rpc } = deps;
   const { blockTimeMs, maxJumpBlocks, maxClockSkewMs } = deps.options;
   const passedMs = Math.max(clock.monotonicMs() - state.adoptedMs, clock.nowMs() - from.timestamp * 1_000);
-  const burst = rpc.endpoints === 1 ? (BURST_MS + passedMs * FASTEST) / blockTimeMs : 0;
+  const catchUp = rpc.endpoints === 1 ? (CATCH_UP_MS + passedMs * FASTEST) / blockTimeMs : 0;
   return (
-    Number(to.number - from.number) > Math.max(maxJumpBlocks, burst) ||
+    Number(to.number - from.number) > Math.max(maxJumpBlocks, catchUp) ||
     (to.timestamp - from.timestamp) * 1_000 > passedMs + maxClockSkewMs
   );
 }

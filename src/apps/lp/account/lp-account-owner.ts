@@ -11,7 +11,7 @@ import type { OwnerStep, Sender } from './sender.ts';
 import { type LpAccountState, readLpAccount, readMoverLimit, readRoute } from './state.ts';
 
 /** Leads to the same address on another chain. `via`: messenger of CCTP, or token of the OFT. */
-export interface Route {
+export interface TransferRoute {
   list: 'cctpRoute' | 'oftRoute';
   asset: Address;
   destination: number;
@@ -28,8 +28,8 @@ export interface AccountWishes {
   mover?: Address | null;
   /** Base units of each day. */
   moverLimits: readonly { token: TokenInfo; most: bigint }[];
-  routes: readonly Route[];
-  droppedRoutes: readonly Route[];
+  routes: readonly TransferRoute[];
+  droppedRoutes: readonly TransferRoute[];
 }
 
 /** The account keeps a limit of the mover in 128 bits. */
@@ -172,7 +172,7 @@ const changer =
 
 async function setRoute(
   { port, account, sender }: Ground,
-  { list, asset, destination, name }: Route,
+  { list, asset, destination, name }: TransferRoute,
   { via, feeBps }: { via: Address; feeBps: number },
   change: Change,
 ): Promise<OwnerStep[]> {

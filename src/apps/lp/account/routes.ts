@@ -2,7 +2,7 @@
 
 import type { BridgeTransports } from '../../config/bridges.ts';
 import type { BridgeChain } from '../../wiring/bridges.ts';
-import type { Route } from './lp-account-owner.ts';
+import type { TransferRoute } from './lp-account-owner.ts';
 
 /** Circle's fee may rise by so much between the estimate and the burn (src/adapters/bridges/cctp). */
 const CCTP_FEE_FACTOR = 1.1;
@@ -15,14 +15,14 @@ export function routesFrom(
   chainId: number,
   { cctp, oft }: BridgeTransports,
   sections: readonly BridgeChain[],
-): Route[] {
+): TransferRoute[] {
   const here = sections.find(({ id }) => id === chainId);
   const others = sections.filter(({ id }) => id !== chainId);
   const place = here?.cctp ?? null;
   const ofCctp =
     cctp === null || place === null
       ? []
-      : others.flatMap(({ slug, cctp: there, cctpDomain }): Route[] =>
+      : others.flatMap(({ slug, cctp: there, cctpDomain }): TransferRoute[] =>
           there === null || cctpDomain === null
             ? []
             : [
@@ -35,7 +35,7 @@ export function routesFrom(
         );
   const ofOfts = oft.flatMap(({ asset, maxFeeBps, chains }) => {
     const from = chains.find((each) => each.chainId === chainId);
-    return chains.flatMap(({ chainId: to, eid }): Route[] => {
+    return chains.flatMap(({ chainId: to, eid }): TransferRoute[] => {
       const slug = others.find(({ id }) => id === to)?.slug;
       if (from === undefined || slug === undefined) return [];
       return [

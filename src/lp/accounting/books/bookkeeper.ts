@@ -15,14 +15,14 @@ import type { Books } from '../fold/books.ts';
 import type { Folder } from '../fold/fold.ts';
 import type { Note } from '../fold/folding.ts';
 import type { Markouts } from '../markout.ts';
-import type { Takers } from '../taker-costs.ts';
+import type { TakerCosts } from '../taker-costs.ts';
 
 export interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
   open(): readonly OpenAward[];
   market(): Pick<Market, 'pair'>;
   ledger: Pick<Ledger, 'bucket'>;
-  takers: Takers;
+  takers: TakerCosts;
 }
 
 export interface AccountsOptions extends ReaderOptions {

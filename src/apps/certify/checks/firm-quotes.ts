@@ -18,7 +18,7 @@ const MOST_OVERLOAD = 400;
 const FREES_MS = 1_000;
 const RECOVER_MS = 5_000;
 
-export async function checkFirmness(context: CertifyContext, sized: SizedPair): Promise<void> {
+export async function checkFirmQuotes(context: CertifyContext, sized: SizedPair): Promise<void> {
   const { asking, requests, venue } = context;
   const maxInFlight = venue.hello()?.maxInFlight ?? 1;
   let left = requests;
@@ -48,9 +48,9 @@ async function overload(
   maxInFlight: number,
 ): Promise<void> {
   const before = venue.opened.length;
-  const burst = Math.min(2 * maxInFlight, MOST_OVERLOAD);
+  const overload = Math.min(2 * maxInFlight, MOST_OVERLOAD);
   const rfq = () => asking.request(sized.pair, 'exactInput', sized.give(TINY));
-  await Promise.all(Array.from({ length: burst }, () => asking.ask(rfq(), { overload: true })));
+  await Promise.all(Array.from({ length: overload }, () => asking.ask(rfq(), { overload: true })));
   const deadline = performance.now() + RECOVER_MS;
   let answers = false;
   while (!answers && venue.opened.length === before && performance.now() < deadline) {
@@ -58,27 +58,30 @@ async function overload(
     answers = signed.length > 0 || decline !== undefined;
   }
   if (answers)
-    findings.pass('max-in-flight', `after ${burst} requests at once (maxInFlight ${maxInFlight}) it answers`);
+    findings.pass(
+      'max-in-flight',
+      `after ${overload} requests at once (maxInFlight ${maxInFlight}) it answers`,
+    );
   else
     findings.fail(
       'max-in-flight',
       venue.opened.length === before
-        ? `after ${burst} requests at once (maxInFlight ${maxInFlight}) it answers no more`
-        : `it dropped the connection under ${burst} requests at once (maxInFlight ${maxInFlight})`,
+        ? `after ${overload} requests at once (maxInFlight ${maxInFlight}) it answers no more`
+        : `it dropped the connection under ${overload} requests at once (maxInFlight ${maxInFlight})`,
     );
 }
 
 async function drain(context: CertifyContext, sized: SizedPair, seen: string): Promise<void> {
   const { asking, findings, promises, venue } = context;
   const { dest, account, token } = sized;
-  const roomLeft = () => promises.room(dest, account, token);
+  const headroomLeft = () => promises.room(dest, account, token);
   /** Asks for more than is left, and tells whether more was signed than there was room for. */
   async function isOverdrawn(times: number): Promise<boolean> {
     const asked = Array.from({ length: times }, () =>
       asking.ask(asking.request(sized.pair, 'exactOutput', sized.take(LARGE))),
     );
     await Promise.all(asked);
-    return (await roomLeft()) < 0n;
+    return (await headroomLeft()) < 0n;
   }
   const judge = (rule: RuleId, overdrawn: boolean, good: string, bad: string) =>
     overdrawn ? findings.fail(rule, bad) : findings.pass(rule, good);
@@ -91,7 +94,7 @@ async function drain(context: CertifyContext, sized: SizedPair, seen: string): P
       'reserve',
       drained,
       `${seen}, and the ledger balance covers all of them`,
-      `live quotes promise ${-(await roomLeft())} base units more of ${sized.pair.output} than the ledger holds`,
+      `live quotes promise ${-(await headroomLeft())} base units more of ${sized.pair.output} than the ledger holds`,
     );
   if (drained || live.length === 0) {
     for (const rule of ['rejected', 'released', 'release-proof'] as const)
@@ -113,13 +116,13 @@ async function drain(context: CertifyContext, sized: SizedPair, seen: string): P
     ['released', 'released without a proof', null],
     ['release-proof', 'released with a proof that the chain does not confirm', 'nonce_used'],
   ] as const;
-  let before = await roomLeft();
+  let before = await headroomLeft();
   for (const [rule, says, proof] of steps) {
     if (proof !== undefined) venue.send({ type: 'released', quoteIds, proof });
     // A solver may look at the chain before it frees anything.
     await sleep(FREES_MS);
     await isOverdrawn(AGAIN);
-    const after = await roomLeft();
+    const after = await headroomLeft();
     judge(
       rule,
       after < 0n && after < before,

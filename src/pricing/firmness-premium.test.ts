@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bisect, firmness, markup, winProbability } from './firmness.ts';
+import { bisect, firmness, markup, winProbability } from './firmness-premium.ts';
 import { optionCost, optionSlope, type MidMotion } from './option.ts';
 
 const curve = { alpha: -2, beta: 0.25, minEdgeBps: 1 };

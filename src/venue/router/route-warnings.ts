@@ -9,7 +9,7 @@ import type { RouteCandidate } from './gather.ts';
 import type { RouteLeg } from './source.ts';
 
 /** `before`: number of legs that are already delivered; leg numbers count them. */
-export function firmnessWarnings(
+export function routeWarnings(
   { first, legs, before }: Pick<RouteCandidate, 'first' | 'legs'> & { before: number },
   chains: readonly Chain[],
 ): RouterTerms['warnings'] {
