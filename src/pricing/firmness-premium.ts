@@ -13,7 +13,7 @@ interface WinCurve {
   minEdgeBps: number;
 }
 
-export interface Firmness {
+export interface FirmnessPremium {
   x: number;
   m: number;
   D: number;
@@ -41,7 +41,7 @@ export function firmness(
   omega: number,
   curve: WinCurve,
   motion: MidMotion,
-): Firmness {
+): FirmnessPremium {
   let x = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const w = lambertWExp(-1 - curve.alpha - curve.beta * (cost + x));
@@ -64,7 +64,7 @@ export function bisect(
   omega: number,
   curve: WinCurve,
   motion: MidMotion,
-): Firmness {
+): FirmnessPremium {
   const allIn = (x: number) => cost + x + markup(cost + x, curve) + after;
   let low = 0;
   let high = omega * optionCost(allIn(0), motion);

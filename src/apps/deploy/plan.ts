@@ -11,9 +11,9 @@ import { runtimeOf } from './code.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import { conflictsOf, readRecord } from './record.ts';
 import { type DeployState, readDeployState } from './state.ts';
-import { type Problem, type Step, todoOf } from './steps.ts';
+import { type Problem, type DeployStep, todoOf } from './steps.ts';
 
-export interface PricedStep extends Step {
+export interface PricedStep extends DeployStep {
   /** The node's estimate, or an upper bound where earlier steps have to be mined first. */
   gas: bigint;
   isEstimate: boolean;
@@ -26,7 +26,7 @@ export interface ChainPlan {
   sender: Address;
   state: DeployState;
   send: PricedStep[];
-  sign: Step[];
+  sign: DeployStep[];
   /** Reasons to send nothing at all. */
   problems: Problem[];
   /** Remarks for attention; they stop nothing. */

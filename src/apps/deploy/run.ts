@@ -19,9 +19,9 @@ import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';
 import { conflictsOf, namesAll, readRecord, writeRecord } from './record.ts';
 import { type DeployState, readDeployState } from './state.ts';
-import { type Problem, type Step, todoOf } from './steps.ts';
+import { type Problem, type DeployStep, todoOf } from './steps.ts';
 
-export interface RunOptions {
+export interface DeployRunOptions {
   signer: Signer;
   report: (line: string) => void;
   patience: Patience;
@@ -32,7 +32,7 @@ export interface RunOptions {
 export interface RunResult {
   record: Deployment;
   /** The steps that the owner has to sign. */
-  sign: Step[];
+  sign: DeployStep[];
   /** Transactions that were mined meanwhile. */
   mined: number;
 }
@@ -44,7 +44,7 @@ export async function runChain(
   node: DeployNode,
   config: DeployConfig,
   chain: DeployChain,
-  { signer, report, patience, bumpAfterMs = 60_000 }: RunOptions,
+  { signer, report, patience, bumpAfterMs = 60_000 }: DeployRunOptions,
 ): Promise<RunResult> {
   const { patiently, pause } = patience;
   const sender = signer.address;
@@ -61,7 +61,7 @@ export async function runChain(
    * Sends a step. `state`: the state by which it was decided. Returns when a transaction with the nonce of
    * that block is mined, this one or another.
    */
-  async function send(step: Step, { nonce, block }: DeployState): Promise<void> {
+  async function send(step: DeployStep, { nonce, block }: DeployState): Promise<void> {
     // A later block may already have what an earlier run sent for this step, and there it would revert.
     const tried = await patiently(() => node.simulate({ ...step, from: sender }, block));
     if (!tried.ok)
@@ -100,7 +100,7 @@ export async function runChain(
     }
   }
 
-  async function noteReceipts({ what, contract }: Step, hashes: readonly Hex[]): Promise<void> {
+  async function noteReceipts({ what, contract }: DeployStep, hashes: readonly Hex[]): Promise<void> {
     mined += 1;
     for (const hash of hashes) {
       const receipt = await patiently(() => node.receipt(hash));
@@ -109,7 +109,7 @@ export async function runChain(
     }
   }
 
-  async function requireFunds(most: bigint, { what }: Step): Promise<void> {
+  async function requireFunds(most: bigint, { what }: DeployStep): Promise<void> {
     const balance = await patiently(async () => node.balance(sender, await node.headNumber()));
     if (balance >= most) return;
     throw new SettlementError(
@@ -155,7 +155,7 @@ export async function runChain(
   }
 }
 
-function saying(outcome: SendOutcome, { what }: Step, hash: Hex): string {
+function saying(outcome: SendOutcome, { what }: DeployStep, hash: Hex): string {
   if (outcome.kind === 'sent') return `sent the transaction to ${what}: ${hash}`;
   if (outcome.kind === 'rejected')
     throw new UpstreamError(`No node will take the transaction to ${what}: ${outcome.message}`, {

@@ -11,7 +11,7 @@ import { keccakText } from '../../domain/keccak.ts';
 import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import { writeWhole } from './record.ts';
-import type { OwnerCall, Step } from './steps.ts';
+import type { OwnerCall, DeployStep } from './steps.ts';
 
 interface BatchFile {
   version: '1.0';
@@ -37,7 +37,7 @@ interface BatchFile {
 export async function writeSafeFiles(
   config: DeployConfig,
   chain: DeployChain,
-  { steps, nowMs, signers }: { steps: readonly Step[]; nowMs: number; signers: readonly Address[] },
+  { steps, nowMs, signers }: { steps: readonly DeployStep[]; nowMs: number; signers: readonly Address[] },
 ): Promise<string[]> {
   const files: string[] = [];
   for (const signer of new Set(signers)) {
@@ -56,7 +56,7 @@ export async function writeSafeFiles(
 export function safeBatch(
   chain: DeployChain,
   safe: Address,
-  steps: readonly Step[],
+  steps: readonly DeployStep[],
   nowMs: number,
 ): BatchFile {
   const batch: BatchFile = {

@@ -20,7 +20,7 @@ import {
 import type { DeployState, OracleState } from './state.ts';
 import { creationCodeOf } from '../../adapters/evm/deploy/creation-code.ts';
 
-export interface Step {
+export interface DeployStep {
   /** Describes the step, such as "deploy Escrow". */
   what: string;
   to: Address;
@@ -49,16 +49,16 @@ export interface Problem {
 
 export interface Todo {
   /** Steps for the deployer's key, in this order. */
-  send: Step[];
+  send: DeployStep[];
   /** Steps for the owner of the oracle at that time. */
-  sign: Step[];
+  sign: DeployStep[];
   /** Reasons to send nothing at all. */
   problems: Problem[];
 }
 
 export function todoOf(config: DeployConfig, state: DeployState, sender: Address): Todo {
   const steps = [...deploySteps(config, state), ...oracleSteps(config, state)];
-  const mine = ({ by }: Step) => by === null || by === sender;
+  const mine = ({ by }: DeployStep) => by === null || by === sender;
   return {
     send: steps.filter(mine),
     sign: steps.filter((step) => !mine(step)),
@@ -101,9 +101,9 @@ function problemsOf(config: DeployConfig, state: DeployState): Problem[] {
 const makesPermit2 = ({ permit2 }: DeployConfig, { create2 }: DeployState): boolean =>
   permit2 === permit2Address.toLowerCase() && create2.address === CREATE2_DEPLOYER;
 
-function deploySteps(config: DeployConfig, state: DeployState): Step[] {
+function deploySteps(config: DeployConfig, state: DeployState): DeployStep[] {
   const { contracts } = state;
-  const steps: Step[] = [];
+  const steps: DeployStep[] = [];
   if (!state.hasPermit2 && makesPermit2(config, state)) {
     const data: Hex = `${permit2Salt}${creationCodeOf('Permit2').slice(2)}`;
     steps.push({
@@ -162,13 +162,13 @@ export const isSameCommittee = (a: Committee, b: Committee): boolean =>
 /** Returns the committee that will sign when nothing else is done. */
 const lastCommittee = ({ committee, scheduled }: OracleState): Committee => scheduled?.committee ?? committee;
 
-function oracleSteps(config: DeployConfig, state: DeployState): Step[] {
+function oracleSteps(config: DeployConfig, state: DeployState): DeployStep[] {
   const { address } = (
     state.contracts.find(({ contract }) => contract.key === 'oracle') as { contract: Contract }
   ).contract;
   const oracle = oracleOf(state, config);
   const wanted = state.owner.address;
-  const steps: Step[] = [];
+  const steps: DeployStep[] = [];
   const owners = (what: string, call: OwnerCall, by: Address, mostGas: bigint, ready: boolean) =>
     steps.push({ what, to: address, data: dataOf(call), by, mostGas, ready, contract: null, call });
   const there = state.oracle !== null;

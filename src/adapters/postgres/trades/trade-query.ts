@@ -170,7 +170,9 @@ export async function pageIds(
   async function countIn(which: number[], size: number): Promise<number> {
     const [range] = ranges;
     if (size <= limits.gather) return reader.count(which, ranges, 'cells');
-    return ranges.length === 1 && range ? reader.countRange(which, range) : reader.count(which, ranges, 'book');
+    return ranges.length === 1 && range
+      ? reader.countRange(which, range)
+      : reader.count(which, ranges, 'book');
   }
 
   function* steps(sorted: readonly number[][]): Generator<{ groups: number[][]; size: number }> {

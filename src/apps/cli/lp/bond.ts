@@ -6,7 +6,7 @@ import { dateOf } from '../../lp/account/change.ts';
 import type { OwnerStep } from '../../lp/account/sender.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import { readAddress, secondsOf } from '../option-values.ts';
-import { answer, onChain, type OwnerOptions, tokenOf } from './owner.ts';
+import { answer, onChain, type OwnerOptions, chainTokenOf } from './owner.ts';
 
 export async function showBond(options: OwnerOptions): Promise<void> {
   await onChain({ ...options, dryRun: true }, async ({ port, account }) => {
@@ -47,7 +47,7 @@ export async function showBond(options: OwnerOptions): Promise<void> {
 
 export async function postBond({ amount, ...options }: OwnerOptions & { amount: string }): Promise<void> {
   await onChain(options, async ({ port, owner }) => {
-    const token = tokenOf(port, options.token);
+    const token = chainTokenOf(port, options.token);
     answer(options, { steps: await owner.postBond(token, parseUnits(amount, token.decimals)) }, []);
   });
 }
@@ -63,7 +63,7 @@ export async function takeBondBack({
     throw badRequest('Give one of --amount (ask), --complete (take) and --cancel.');
   const receiver = readAddress(to);
   await onChain(options, async ({ port, owner, account }) => {
-    const token = tokenOf(port, options.token);
+    const token = chainTokenOf(port, options.token);
     const act = async (): Promise<OwnerStep[]> => {
       if (complete) return owner.takeBondBack(token, receiver ?? account);
       if (cancel || amount === undefined) return owner.cancelBondBack(token);

@@ -44,7 +44,7 @@ export interface OwnerContext {
 
 export async function deposit({ amount, ...options }: OwnerOptions & { amount: string }): Promise<void> {
   await onChain(options, async ({ port, owner, account, lpAccount }) => {
-    const token = tokenOf(port, options.token);
+    const token = chainTokenOf(port, options.token);
     const steps = await owner.deposit(
       token,
       amount === 'all' && lpAccount !== undefined
@@ -83,7 +83,7 @@ export async function withdraw({
   const receiver = readAddress(to);
   const isQuery = amount === undefined && !complete && !cancel;
   await onChain({ ...options, dryRun: options.dryRun || isQuery }, async ({ port, owner, account }) => {
-    const token = tokenOf(port, options.token);
+    const token = chainTokenOf(port, options.token);
     const act = async (): Promise<OwnerStep[]> => {
       if (complete) return owner.complete(token, receiver ?? account);
       if (cancel) return owner.cancel(token);
@@ -329,7 +329,7 @@ async function openOwner(
   );
 }
 
-export function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
+export function chainTokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
   const symbols = chain.tokens.map((token) => token.symbol).join(', ');
   if (symbol === undefined) throw badRequest(`Give the token with --token. One of: ${symbols}.`);
   const token = chain.tokens.find((one) => one.symbol === symbol || one.address === symbol.toLowerCase());

@@ -4,7 +4,7 @@ import { drawPrices, realised } from '../../../sim/exchange.ts';
 import { type PricePath, streamOf } from '../../../sim/market.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import { pairsOf } from './maker.ts';
-import { overlapOf, readPrices } from './prices.ts';
+import { overlapOf, readRecordedPrices } from './prices.ts';
 
 /**
  * The values of an option that is given once for all pairs, or once for each pair in the order of `--pair`.
@@ -93,7 +93,7 @@ async function recorded(
     throw badRequest(
       `--prices is given for ${files.length} of ${pairs.length} pairs. Give a recording of each once, in the order of --pair: ${pairs.join(', ')}. A recording of several symbols is FILE#SYMBOL.`,
     );
-  const whole = await Promise.all(files.map((file) => readPrices(file, LEAST_SECONDS)));
+  const whole = await Promise.all(files.map((file) => readRecordedPrices(file, LEAST_SECONDS)));
   const found = overlapOf(whole, LEAST_SECONDS);
   const paths = found.map(({ prices: all }): PricePath => {
     const prices = seconds === undefined ? all : all.slice(0, seconds + 1);

@@ -71,7 +71,7 @@ function refuseWrongTimes(path: string, beforeMs: number, atMs: number): void {
  * Reads one symbol of a recording: `FILE` for its first, `FILE#SYMBOL` for another. Throws `RequestError`
  * when the symbol is missing or its prices are shorter than `leastSeconds`.
  */
-export async function readPrices(source: string, leastSeconds: number): Promise<RecordedPrices> {
+export async function readRecordedPrices(source: string, leastSeconds: number): Promise<RecordedPrices> {
   const [, path = source, symbol] = /^(.+)#([^#/]+)$/.exec(source) ?? [];
   const symbols = await readSymbols(path);
   const found = symbol === undefined ? symbols[0] : symbols.find((each) => each.symbol === symbol);

@@ -248,7 +248,7 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   const recorded =
     options.recording === undefined
       ? undefined
-      : await (await import('./prices.ts')).readPrices(options.recording, 60);
+      : await (await import('./prices.ts')).readRecordedPrices(options.recording, 60);
   const progress = process.stderr.isTTY
     ? (done: string) => process.stderr.write(`\r\x1b[K${done}`)
     : () => {};

@@ -6,7 +6,7 @@ import type { DemoWorld } from '../world.ts';
 export interface DemoCheck {
   name: string;
   /** Returns what was observed. Throws `CheckFailed` when it is wrong. */
-  run(world: DemoWorld, tally: OrderCounts): Promise<string>;
+  run(world: DemoWorld, tally: DemoOrderCounts): Promise<string>;
 }
 
 interface CheckResult {
@@ -15,7 +15,7 @@ interface CheckResult {
   detail: string;
 }
 
-export interface OrderCounts {
+export interface DemoOrderCounts {
   settled: number;
   failed: number;
   refunded: number;
@@ -38,7 +38,7 @@ export function expectEqual<T extends string | number | bigint | boolean | null 
 
 export function expectSettled(
   { status, failure }: Pick<OrderStatusResponse, 'status' | 'failure'>,
-  tally: OrderCounts,
+  tally: DemoOrderCounts,
   what = 'order status',
 ): void {
   tally[status === 'settled' ? 'settled' : 'failed'] += 1;
@@ -63,13 +63,13 @@ export async function eventually(
   }
 }
 
-export interface OnceReport extends OrderCounts {
+export interface OnceReport extends DemoOrderCounts {
   checks: CheckResult[];
   seconds: number;
 }
 
 export function createRecorder(world: DemoWorld, show: (line: string) => void, startedAtMs: number) {
-  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
+  const tally: DemoOrderCounts = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];
   async function run({ name, run: attempt }: DemoCheck): Promise<void> {
     const before = performance.now();

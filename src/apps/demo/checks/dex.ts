@@ -3,7 +3,7 @@
 import { decodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type DemoChainView, trustlessTaker, viewChain, type DemoWorld } from '../world.ts';
-import { type DemoCheck, expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
+import { type DemoCheck, expect, expectEqual, expectSettled, type DemoOrderCounts } from './check.ts';
 import { inputOf, inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
 
 const STORIES = [
@@ -22,7 +22,7 @@ export const dexCheck: DemoCheck = {
 async function tell(
   world: DemoWorld,
   { slug, sell, buy, whole, venue, hops }: (typeof STORIES)[number],
-  tally: OrderCounts,
+  tally: DemoOrderCounts,
 ): Promise<string> {
   const view = viewChain(world.manifest, slug);
   const { client, taker, wallet } = trustlessTaker(world, 'router');

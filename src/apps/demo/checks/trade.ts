@@ -4,7 +4,7 @@ import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { WantedQuote, TakeChoices, DemoTaker } from '../taker.ts';
 import { type DemoChainView, viewChain, type DemoWorld } from '../world.ts';
-import { expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
+import { expect, expectEqual, expectSettled, type DemoOrderCounts } from './check.ts';
 
 export interface DemoTrade {
   taker: DemoTaker;
@@ -69,7 +69,7 @@ export function askOf(
 export async function settleAndCompare(
   trade: DemoTrade,
   ask: WantedQuote,
-  tally: OrderCounts,
+  tally: DemoOrderCounts,
   how: TakeChoices = {},
 ) {
   const before = await balancesOf(trade);

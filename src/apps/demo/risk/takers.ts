@@ -7,7 +7,7 @@ import {
   expect,
   expectEqual,
   expectSettled,
-  type OrderCounts,
+  type DemoOrderCounts,
 } from '../checks/check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, freshTrade } from '../checks/trade.ts';
 import type { DemoWorld } from '../world.ts';
@@ -27,7 +27,7 @@ const reconfigured = (
   id: string,
   change: Change,
   name: string,
-  run: (world: DemoWorld, tally: OrderCounts, undo: () => Promise<void>) => Promise<string>,
+  run: (world: DemoWorld, tally: DemoOrderCounts, undo: () => Promise<void>) => Promise<string>,
 ): DemoCheck => ({
   name,
   async run(world, tally) {

@@ -128,7 +128,11 @@ export function createFloatMoves(
       }),
     );
 
-  async function readPlace({ chainId, token, keep }: FloatAsset['on'][number]): Promise<FloatReading | undefined> {
+  async function readPlace({
+    chainId,
+    token,
+    keep,
+  }: FloatAsset['on'][number]): Promise<FloatReading | undefined> {
     const chain = chains.get(chainId);
     const head = chain?.head();
     if (!chain || !head) return undefined;

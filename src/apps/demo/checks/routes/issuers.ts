@@ -2,7 +2,7 @@
 
 import type { DemoWorld } from '../../world.ts';
 import { trustlessTaker, viewChain } from '../../world.ts';
-import { type DemoCheck, expect, expectEqual, expectSettled, type OrderCounts } from '../check.ts';
+import { type DemoCheck, expect, expectEqual, expectSettled, type DemoOrderCounts } from '../check.ts';
 import { inTokens, SETTLE_TIMEOUT_MS } from '../trade.ts';
 
 const SLUG = 'base';
@@ -34,7 +34,7 @@ export const issuersCheck: DemoCheck = {
   },
 };
 
-function storyOf(world: DemoWorld, tally: OrderCounts) {
+function storyOf(world: DemoWorld, tally: DemoOrderCounts) {
   const view = viewChain(world.manifest, SLUG);
   const { client, taker, wallet } = trustlessTaker(world, 'router');
   const requestOf = (venue: string, sell: string, buy: string, amount: bigint) => ({

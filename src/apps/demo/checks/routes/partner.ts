@@ -8,7 +8,7 @@ import {
   expect,
   expectEqual,
   expectSettled,
-  type OrderCounts,
+  type DemoOrderCounts,
 } from '../check.ts';
 import { inTokens, SETTLE_TIMEOUT_MS } from '../trade.ts';
 
@@ -75,7 +75,7 @@ function storyOf(world: DemoWorld) {
   const trade = () => client.trade({ request, wallet, signal: AbortSignal.timeout(2 * SETTLE_TIMEOUT_MS) });
 
   return {
-    async trade(tally: OrderCounts): Promise<string> {
+    async trade(tally: DemoOrderCounts): Promise<string> {
       const before = await held();
       const { checked, status } = await trade();
       expectSettled(status, tally);
@@ -111,7 +111,7 @@ function storyOf(world: DemoWorld) {
         const { quotes } = await client.requestQuotes(request);
         return quotes[0]?.solverId === id;
       }),
-    async neverDelivered(tally: OrderCounts): Promise<string> {
+    async neverDelivered(tally: DemoOrderCounts): Promise<string> {
       const before = await held();
       const { status } = await trade();
       expectEqual(status.status, 'failed', 'status of the order that is never delivered');
