@@ -33,7 +33,7 @@ import {
   type OwnerContext,
   type OwnerOptions,
   read,
-  tokenOf,
+  chainTokenOf,
   type Who,
 } from '../owner.ts';
 
@@ -199,7 +199,7 @@ export async function takeToTreasury({
   ...options
 }: OwnerOptions & { amount: string }): Promise<void> {
   await onAccount(options, async ({ port, own }) => {
-    const token = options.token === 'native' ? undefined : tokenOf(port, options.token);
+    const token = options.token === 'native' ? undefined : chainTokenOf(port, options.token);
     const wanted = amount === 'all' ? undefined : parseUnits(amount, token?.decimals ?? 18);
     answer(options, { steps: await own.take(token, wanted) }, []);
   });
