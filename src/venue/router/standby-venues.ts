@@ -8,7 +8,7 @@ const REMEMBERED_MS = 60_000;
 export interface StandbyVenues {
   /** The last answer of a venue for a corridor. `detail`: why it is on standby; null: it quotes. */
   note(venueId: string, corridor: string, detail: string | null): void;
-  /** Returns why a venue rests that has rested wherever it was asked in the last minute. */
+  /** Returns why a venue is on standby that was so wherever it was asked in the last minute. */
   of(venueId: string): string | undefined;
 }
 
