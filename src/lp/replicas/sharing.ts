@@ -163,13 +163,11 @@ export function createSharing(
 
   async function sweep(): Promise<void> {
     const found = await inventory.kept();
-    for (const { orderId, bucket } of found ?? []) {
+    for (const { orderId, bucket, group } of found ?? []) {
       const chainId = Number(bucket.split(':')[0]);
       const state = deps.ledger().quote(orderId)?.state;
       let over = state === 'fill_final' || state === 'received' || state === 'failed' || state === 'released';
-      const origin = followers.get(
-        Number(found?.find((each) => each.orderId === orderId)?.group.split(':')[0]),
-      );
+      const origin = followers.get(Number(group.split(':')[0]));
       if (state === undefined && origin !== undefined) {
         const status = await origin.port
           .orderStatus(orderId as Bytes32, origin.cursor().block)
@@ -211,7 +209,9 @@ export function createSharing(
       const [first] = requests;
       if (first === undefined) return [];
       // Standby has asked before, but the lease may have been extended since.
-      if (trouble() !== undefined) return requests.map(() => AWAY);
+      const stopped = trouble();
+      if (stopped !== undefined)
+        return requests.map(() => ({ declined: 'standby', detail: stopped.note }) satisfies Decline);
       const ledger = deps.ledger();
       const limits = deps.limits();
       const asked = requests.map((request) => {
