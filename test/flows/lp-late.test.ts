@@ -10,7 +10,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
 import { createLpMetrics } from '../../src/lp/metrics.ts';
-import { createVenueSession, type VenueSessionDeps } from '../../src/lp/quoting/venue-session.ts';
+import { createVenueSession, type VenueSessionDeps } from '../../src/lp/quoting/session/venue-session.ts';
 import type { Link } from '../../src/ports/link.ts';
 import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';

@@ -1,11 +1,11 @@
 /** The session with one venue: authenticates, answers its requests, and passes awards on. */
 
-import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Link } from '../../ports/link.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Signer } from '../../ports/signer.ts';
-import { requestSpan, type Tracer } from '../../ports/tracer.ts';
+import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Link } from '../../../ports/link.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Signer } from '../../../ports/signer.ts';
+import { requestSpan, type Tracer } from '../../../ports/tracer.ts';
 import {
   LINK_HEARTBEAT_SECONDS,
   LINK_MISSED_HEARTBEATS,
@@ -16,17 +16,17 @@ import {
   readFromVenue,
   type Rfq,
   type SliceRequest,
-} from '../../protocol/link/link.ts';
-import { linkProofMessage } from '../../protocol/link/link-proof.ts';
-import { fullBucket, takeToken } from '../../risk/rate.ts';
-import type { BondDemand } from '../../domain/bond.ts';
-import type { Awards } from '../settlement/awards.ts';
-import type { LpConfig } from '../config/config.ts';
-import type { QuotingSnapshot } from './quoting-snapshot.ts';
-import type { LpMetrics } from '../metrics.ts';
-import { declineMessage } from './decline.ts';
-import type { LpAnswer } from './quote.ts';
-import type { LpChain } from '../routes/route.ts';
+} from '../../../protocol/link/link.ts';
+import { linkProofMessage } from '../../../protocol/link/link-proof.ts';
+import { fullBucket, takeToken } from '../../../risk/rate.ts';
+import type { BondDemand } from '../../../domain/bond.ts';
+import type { Awards } from '../../settlement/awards.ts';
+import type { LpConfig } from '../../config/config.ts';
+import type { QuotingSnapshot } from '../quoting-snapshot.ts';
+import type { LpMetrics } from '../../metrics.ts';
+import { declineMessage } from '../decline.ts';
+import type { LpAnswer } from '../quote.ts';
+import type { LpChain } from '../../routes/route.ts';
 
 export interface VenueSessionDeps {
   link: Link;
