@@ -24,7 +24,8 @@ import {
   type QuotingSnapshotDeps,
 } from '../quoting/quoting-snapshot.ts';
 import { createSignals } from '../quoting/signals.ts';
-import { createVenueSession, venueOf } from '../quoting/session/venue-session.ts';
+import { venueOf } from '../quoting/session/session-state.ts';
+import { createVenueSession } from '../quoting/session/venue-session.ts';
 import { createWinRates } from '../quoting/win-rates.ts';
 import { ALONE, createLead, SHADOW_LEAD } from '../replicas/leadership.ts';
 import { createLeases } from '../replicas/lease.ts';
