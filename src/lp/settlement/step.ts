@@ -22,7 +22,7 @@ export interface AwardView {
   claimSeconds: number;
 }
 
-type AwardStep =
+export type AwardStep =
   | { do: 'wait'; why: string }
   | { do: 'fill' }
   | { do: 'prove' }

@@ -64,11 +64,7 @@ const commonChains = (deps: SessionDeps, chains: Challenge['chains']): CommonCha
     return [];
   });
 
-const proofs = (
-  by: Signer,
-  common: readonly CommonChain[],
-  of: Omit<LinkProof, 'account'>,
-) =>
+const proofs = (by: Signer, common: readonly CommonChain[], of: Omit<LinkProof, 'account'>) =>
   Promise.all(
     common.map(async ({ chainId, escrow, account }) => ({
       chainId,
