@@ -7,15 +7,32 @@ import type { Money } from '../../inventory/event.ts';
 import { type Limits, limitsByCapital } from '../../inventory/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import { judged, lossOf, type Marks, moved, rolled } from '../../risk/drawdown.ts';
+import { judged, type Loss, lossOf, type Marks, moved, rolled } from '../../risk/drawdown.ts';
 import type { KillSwitch } from './kill-switch.ts';
-import type { createNav } from './nav.ts';
+import type { Nav } from './nav.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 
-export type Capital = ReturnType<typeof createCapital>;
+export interface Capital {
+  /** true while losses cut the sizes of quotes. */
+  readonly sizesReduced: boolean;
+  /** Measures NAV and losses. Call a few times a second. */
+  update(): void;
+  /** The owner deposited or withdrew: no gain and no loss. */
+  moved(money: Money): void;
+  /** Restarts the measurement: the operator resumed despite earlier losses. */
+  forgive(): void;
+  /** `loss` is negative for a gain; both are null until every asset has had a price. */
+  status(): { navUsd: number | null; loss: Loss | null };
+  /** The configured limits, as far as NAV covers them. */
+  limits(): Limits;
+  /** Loads stored losses, at start. */
+  restore(value: unknown): void;
+  /** Stores the losses every few seconds. Rejects when the store does. */
+  flush(store: Pick<LpStore, 'putRisk'>): Promise<void>;
+}
 
 interface CapitalDeps {
-  nav: ReturnType<typeof createNav>;
+  nav: Nav;
   kill: Pick<KillSwitch, 'engage' | 'held'>;
   clock: Clock;
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
@@ -35,7 +52,15 @@ interface StoredLosses {
   day: { startMs: number; loss: number };
 }
 
-export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, configured }: CapitalDeps) {
+export function createCapital({
+  nav,
+  kill,
+  clock,
+  assetOf,
+  setLimits,
+  risk,
+  configured,
+}: CapitalDeps): Capital {
   let marks: Marks | undefined;
   let last: number | undefined;
   let saved: StoredLosses | undefined;
@@ -72,7 +97,6 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
   }
 
   return {
-    /** Measures NAV and losses. Call a few times a second. */
     update() {
       const { usd, complete } = nav.now();
       if (complete) {
@@ -89,12 +113,10 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
       }
       applyLimits();
     },
-    /** The owner deposited or withdrew: no gain and no loss. */
-    moved({ chainId, token, amount }: Money) {
+    moved({ chainId, token, amount }) {
       const found = assetOf(chainId, token);
       if (found !== undefined) pending += nav.worth(found.asset, amount, found.decimals);
     },
-    /** Restarts the measurement: the operator resumed despite earlier losses. */
     forgive() {
       marks = undefined;
       savedAtMs = 0;
@@ -107,10 +129,10 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
       loss: marks === undefined || last === undefined ? null : lossOf(marks, last),
     }),
     limits,
-    restore(value: unknown) {
+    restore(value) {
       if (isStoredLosses(value)) saved = value;
     },
-    async flush(store: Pick<LpStore, 'putRisk'>) {
+    async flush(store) {
       if (marks === undefined || last === undefined || clock.nowMs() - savedAtMs < SAVE_EVERY_MS) return;
       savedAtMs = clock.nowMs();
       const { hour, day } = marks;

@@ -29,7 +29,23 @@ interface ControlState {
   logged: { sinceMs: number; count: number };
 }
 
-export function createControlBoard({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
+export interface ControlBoard {
+  /** Counts a request that the control refused. */
+  refused(control: Control, detail: string): void;
+  /** Takes in all that the control holds back now, with notes; the rest has ended. */
+  report(control: Control, now: ReadonlyMap<string, string>): void;
+  tripped(): TrippedControl[];
+}
+
+export function createControlBoard({
+  clock,
+  log,
+  metrics,
+}: {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}): ControlBoard {
   const rows = new Map<Control, ControlState>(
     CONTROLS.map((control) => [
       control,
@@ -62,7 +78,7 @@ export function createControlBoard({ clock, log, metrics }: { clock: Clock; log:
   }
 
   return {
-    refused(control: Control, detail: string) {
+    refused(control, detail) {
       const row = rows.get(control) as ControlState;
       refusals.add(row.labels);
       const nowMs = clock.monotonicMs();
@@ -76,8 +92,7 @@ export function createControlBoard({ clock, log, metrics }: { clock: Clock; log:
       trips.add(row.labels);
       log.warn({ control, detail }, 'risk control refuses requests');
     },
-    /** All that the control holds back now, with notes; the rest has ended. */
-    report(control: Control, now: ReadonlyMap<string, string>) {
+    report(control, now) {
       const row = rows.get(control) as ControlState;
       const { held, labels } = row;
       for (const about of held.keys()) {

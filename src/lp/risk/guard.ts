@@ -21,6 +21,10 @@ export interface Guard {
   adjustIndicative(route: QuoteRoute, nowMs: number): RiskAdjustment | Decline;
 }
 
+export interface ConfigurableGuard extends Guard {
+  configure(next: LpRisk): void;
+}
+
 interface GuardDeps {
   market(): Pick<Market, 'pair'>;
   monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
@@ -38,7 +42,7 @@ const FREE_OPTION: Decline = {
 export function createGuard(
   { market, monitor, takers, capital }: GuardDeps,
   risk: LpRisk,
-): Guard & { configure(next: LpRisk): void } {
+): ConfigurableGuard {
   let adjustments = adjustmentsOf(risk);
 
   return {

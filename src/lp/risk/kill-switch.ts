@@ -9,7 +9,21 @@ import type { LpStore } from '../../ports/stores/lp-store.ts';
 /** Names the source that engaged it. The file still exists after a restart; the other sources are stored. */
 export type KilledBy = 'operator' | 'file' | 'signal' | 'drawdown';
 
-export type KillSwitch = ReturnType<typeof createKillSwitch>;
+export interface KillSwitch {
+  /** The notes of the sources that hold it. Nothing is signed while it has an entry. */
+  readonly held: ReadonlyMap<KilledBy, string>;
+  engage(by: KilledBy, note: string): void;
+  /** Called by the operator: releases every source but a kill file that still exists. */
+  release(): void;
+  /** Called when the kill file is gone. */
+  releaseFile(): void;
+  /** Engages it again with the stored sources, at start. */
+  restore(saved: unknown): void;
+  /** Stores what is not stored yet; after a failure the next call tries again. */
+  flush(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>): Promise<void>;
+  /** With several replicas, applies what another one stored. Rejects when the store does. */
+  follow(store: Pick<LpStore, 'killReasons'>): Promise<void>;
+}
 
 export const KILL = 'kill';
 const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
@@ -18,7 +32,7 @@ const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 export function createKillSwitch(
   { log, changed, killed }: { log: Log; changed(): void; killed(by: KilledBy, note: string): void },
   { shared }: { shared: boolean },
-) {
+): KillSwitch {
   const held = new Map<KilledBy, string>();
   /** Commands given here and not stored yet: sources with their notes, or null for a release. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
@@ -56,7 +70,7 @@ export function createKillSwitch(
 
   return {
     held,
-    engage(by: KilledBy, note: string) {
+    engage(by, note) {
       if (held.get(by) === note) return;
       held.set(by, note);
       if (by !== 'file') record({ [by]: note });
@@ -64,7 +78,6 @@ export function createKillSwitch(
       changed();
       killed(by, note);
     },
-    /** Called by the operator: releases every source but a kill file that still exists. */
     release() {
       const dropped = drop(STORED_SOURCES);
       // Another replica may hold what this one has not read yet.
@@ -75,20 +88,18 @@ export function createKillSwitch(
     releaseFile() {
       if (drop(['file'])) changed();
     },
-    restore(saved: unknown) {
+    restore(saved) {
       for (const [by, note] of sourcesOf(saved)) {
         if (held.has(by)) continue;
         held.set(by, note);
         log.warn({ by, note }, 'the kill switch still holds after the restart: `resume` releases it');
       }
     },
-    /** Stores what is not stored yet; after a failure the next call tries again. */
-    flush(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>) {
+    flush(store) {
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas, applies what another one stored. Rejects when the store does. */
-    async follow(store: Pick<LpStore, 'killReasons'>) {
+    async follow(store) {
       if (unwritten.length > 0) return;
       const before = commands;
       const stored = sourcesOf(await store.killReasons());

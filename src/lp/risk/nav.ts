@@ -4,7 +4,13 @@ import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Mid } from '../../pricing/mid.ts';
 
-interface Nav {
+export interface Nav {
+  now(): NetAssetValue;
+  /** Returns the value of base units of an asset in USD; 0 while the asset has had no price. */
+  worth(asset: string, units: bigint, decimals: number): number;
+}
+
+interface NetAssetValue {
   usd: number;
   /**
    * Every asset that we own has had a price. The last mid stands in while one is missing: that is no loss.
@@ -19,10 +25,7 @@ interface NavDeps {
 }
 
 /** Uses floats, because NAV is a measure and never an amount to pay. */
-export function createNav({ ledger, market, assets }: NavDeps): {
-  now(): Nav;
-  worth(asset: string, units: bigint, decimals: number): number;
-} {
+export function createNav({ ledger, market, assets }: NavDeps): Nav {
   const last = new Map<string, number>();
 
   function mid(asset: string): number | undefined {

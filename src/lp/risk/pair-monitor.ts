@@ -17,9 +17,30 @@ const STOP_NOTES = {
   vol_spike: 'two spikes in a row, stopped for a while',
 } as const;
 
-export type PairMonitor = ReturnType<typeof createPairMonitor>;
+type PairRules = Pick<LpRisk, 'volSpike' | 'burst'>;
 
-export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
+export interface PairMonitor {
+  /** Returns why the pair is not quoted now. Cheap: called for every quote. */
+  stopped(pairName: string, nowMs: number): Decline | undefined;
+  /** Takes in the price of a pair, and returns its regime or why it is not quoted. */
+  observe(
+    route: Pick<QuoteRoute, 'pair' | 'pairName'>,
+    pairPrice: PairPrice,
+    nowMs: number,
+  ): QuotableRegime | Decline;
+  /** The same as of the last observation. */
+  lastObserved(pairName: string, nowMs: number): QuotableRegime | Decline;
+  recordAcceptance(pairName: string, accepted: { side: 'buy' | 'sell'; usd: number }, nowMs: number): void;
+  /** Notes by pair. */
+  volatilePairs(nowMs: number): Map<string, string>;
+  /** Notes by pair. */
+  frozenPairs(nowMs: number): Map<string, string>;
+  /** The next move of these pairs is measured from their next mid. */
+  forgetMids(pairNames: readonly string[]): void;
+  configure(next: PairRules): void;
+}
+
+export function createPairMonitor(initial: PairRules): PairMonitor {
   let rule = initial;
   const pairs = new Map<string, PairRisk>();
 
@@ -41,7 +62,7 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
 
   return {
     stopped,
-    observe({ pair, pairName }: Pick<QuoteRoute, 'pair' | 'pairName'>, pairPrice: PairPrice, nowMs: number) {
+    observe({ pair, pairName }, pairPrice, nowMs) {
       // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
       const state = stateOf(pairName);
@@ -55,13 +76,13 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
       // `refusal` of standby has asked before, but this observation may have stopped the pair.
       return stopped(pairName, nowMs) ?? regimeOf(state.regime);
     },
-    lastObserved: (pairName: string, nowMs: number) =>
+    lastObserved: (pairName, nowMs) =>
       stopped(pairName, nowMs) ?? regimeOf(pairs.get(pairName)?.regime ?? CALM_MARKET),
-    recordAcceptance(pairName: string, accepted: { side: 'buy' | 'sell'; usd: number }, nowMs: number) {
+    recordAcceptance(pairName, accepted, nowMs) {
       const state = stateOf(pairName);
       state.burst = recordAcceptance(state.burst, { ...accepted, atMs: nowMs }, rule.burst);
     },
-    volatilePairs(nowMs: number) {
+    volatilePairs(nowMs) {
       const notes = new Map<string, string>();
       for (const [name, { regime }] of pairs) {
         if (regime.level === 'calm' || nowMs >= regime.untilMs) continue;
@@ -75,20 +96,19 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
       }
       return notes;
     },
-    frozenPairs(nowMs: number) {
+    frozenPairs(nowMs) {
       const notes = new Map<string, string>();
       for (const [name, { burst }] of pairs)
         if (nowMs < burst.frozenUntilMs) notes.set(name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`);
       return notes;
     },
-    /** The next move of these pairs is measured from their next mid. */
-    forgetMids(pairNames: readonly string[]) {
+    forgetMids(pairNames) {
       for (const name of pairNames) {
         const state = pairs.get(name);
         if (state !== undefined) state.regime = { ...state.regime, from: undefined };
       }
     },
-    configure(next: Pick<LpRisk, 'volSpike' | 'burst'>) {
+    configure(next) {
       rule = next;
     },
   };

@@ -16,10 +16,26 @@ export interface ScopedPause {
   note: string;
 }
 
-export type ScopedPauses = ReturnType<typeof createScopedPauses>;
+export interface ScopedPauses {
+  pause(scope: PauseScope, note: string): void;
+  /** Returns whether it was paused. */
+  resume(scope: PauseScope): boolean;
+  /** Ends all pauses, including those of another replica that this one has not read yet. */
+  resumeAll(): void;
+  /** Returns why this route is not quoted. Cheap: called for every quote. */
+  refusal(route: QuoteRoute): Decline | undefined;
+  list(): readonly ScopedPause[];
+  /** Rejects when the store does; the next call tries again. */
+  flush(store: Pick<LpStore, 'putPauses'>): Promise<void>;
+  /** With several replicas, applies what another one stored, and returns whether that changed anything. */
+  follow(store: Pick<LpStore, 'pauses'>): Promise<boolean>;
+}
 
 /** `saved`: the notes of stored pauses, by the name of their scope. */
-export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record<string, string>>) {
+export function createScopedPauses(
+  { log }: { log: Log },
+  saved: Readonly<Record<string, string>>,
+): ScopedPauses {
   let pauses = new Map(Object.entries(saved));
   /** Commands given here and not stored yet: notes by name, null to end that pause; null to end all. */
   const unwritten: (Readonly<Record<string, string | null>> | null)[] = [];
@@ -45,36 +61,32 @@ export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record
   }
 
   return {
-    pause(scope: PauseScope, note: string) {
+    pause(scope, note) {
       pauses.set(nameOf(scope), note);
       record({ [nameOf(scope)]: note });
     },
-    /** Returns whether it was paused. */
-    resume(scope: PauseScope): boolean {
+    resume(scope) {
       const ended = pauses.delete(nameOf(scope));
       if (ended) record({ [nameOf(scope)]: null });
       return ended;
     },
-    /** Ends all pauses, including those of another replica that this one has not read yet. */
     resumeAll() {
       pauses.clear();
       record(null);
     },
-    refusal(route: QuoteRoute): Decline | undefined {
+    refusal(route) {
       if (pauses.size === 0) return undefined;
       const name = find(route);
       return name === undefined
         ? undefined
         : { declined: 'standby', control: 'kill_switch', detail: noteOf(name, pauses.get(name) ?? '') };
     },
-    list: (): readonly ScopedPause[] => [...pauses].map(([name, note]) => ({ scope: scopeOf(name), note })),
-    /** Rejects when the store does; the next call tries again. */
-    flush(store: Pick<LpStore, 'putPauses'>) {
+    list: () => [...pauses].map(([name, note]) => ({ scope: scopeOf(name), note })),
+    flush(store) {
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas, applies what another one stored, and returns whether that changed anything. */
-    async follow(store: Pick<LpStore, 'pauses'>): Promise<boolean> {
+    async follow(store) {
       if (unwritten.length > 0) return false;
       const before = commands;
       const stored = new Map(Object.entries(await store.pauses()));

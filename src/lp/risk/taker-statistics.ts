@@ -29,7 +29,18 @@ export interface SuspectTaker {
   accepts: number;
 }
 
-export type TakerStatistics = ReturnType<typeof createTakerStatistics>;
+export interface TakerStatistics {
+  /** Counts a request against the taker's rate, and returns how suspicious the taker is. */
+  countRequest(taker: string, nowMs: number): Suspicion | 'too_often';
+  quoted(record: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'takerKey' | 'times'>): void;
+  /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
+  accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number): void;
+  /** The taker traded at the quote of another solver instead of these. */
+  tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
+  /** The most suspicious takers first. */
+  suspects(nowMs: number): SuspectTaker[];
+  configure(next: TakerRules): void;
+}
 
 interface TakerState {
   tokens: Tokens;
@@ -61,7 +72,7 @@ const MAX_SUSPECTS = 100;
 
 type TakerRules = Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>;
 
-export function createTakerStatistics(initial: TakerRules) {
+export function createTakerStatistics(initial: TakerRules): TakerStatistics {
   let rule = initial;
   const suspected = new Set<string>();
   let takers = createTakers();
@@ -121,19 +132,12 @@ export function createTakerStatistics(initial: TakerRules) {
   }
 
   return {
-    countRequest(taker: string, nowMs: number) {
+    countRequest(taker, nowMs) {
       const state = stateOf(taker, nowMs);
       if (!takeToken(state.tokens, nowMs, rule.rate)) return 'too_often';
       return state.suspicion === 0 ? 0 : fade(taker, state, nowMs);
     },
-    quoted({
-      quoteId,
-      rfqId,
-      atMs,
-      taker: address,
-      takerKey: taker = address,
-      times,
-    }: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'takerKey' | 'times'>) {
+    quoted({ quoteId, rfqId, atMs, taker: address, takerKey: taker = address, times }) {
       if (atMs - prunedAtMs >= PRUNE_INTERVAL_MS) prune(atMs);
       const seconds = Math.max(0, times.validUntil - atMs / 1000);
       let addedSeconds = seconds;
@@ -147,8 +151,7 @@ export function createTakerStatistics(initial: TakerRules) {
       if (quotes.size > MAX_OPEN_QUOTES) prune(atMs);
       learn(taker, atMs, quoted(activityOf(taker, atMs), addedSeconds, addedQuotes));
     },
-    /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
-    accepted({ quoteId, order }: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number) {
+    accepted({ quoteId, order }, edgeBps, nowMs) {
       const quote = quotes.get(quoteId);
       if (quote === undefined) {
         // Quoted before a restart or seen only on chain: only the acceptance is certain.
@@ -165,7 +168,7 @@ export function createTakerStatistics(initial: TakerRules) {
       const usage = usageAt({ quotedAtMs, validUntilMs, heldSeconds: request.longestSeconds }, nowMs);
       learn(request.taker, nowMs, accepted(activityOf(request.taker, nowMs), { ...usage, edgeBps }));
     },
-    tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
+    tradedElsewhere(quoteIds, nowMs) {
       for (const quoteId of quoteIds) {
         const request = quotes.get(quoteId)?.request;
         quotes.delete(quoteId);
@@ -178,7 +181,7 @@ export function createTakerStatistics(initial: TakerRules) {
         );
       }
     },
-    suspects: (nowMs: number) =>
+    suspects: (nowMs) =>
       [...suspected]
         .slice(0, MAX_SUSPECTS)
         .flatMap((taker) => {
@@ -189,7 +192,7 @@ export function createTakerStatistics(initial: TakerRules) {
           return step === 0 ? [] : [{ taker, step, quotes: asked, liveSeconds, accepts }];
         })
         .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
-    configure(next: TakerRules) {
+    configure(next) {
       rule = next;
     },
   };

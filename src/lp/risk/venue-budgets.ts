@@ -46,12 +46,20 @@ interface VenueUse {
   sweptAtMs: number;
 }
 
-export type VenueBudgets = ReturnType<typeof createVenueBudgets>;
+export interface VenueBudgets {
+  /** Returns why the venue gets no such hold. On the quote path. */
+  refusal(venue: string | undefined, request: HoldRequest): Decline | undefined;
+  /** Counts a hold that the ledger made. */
+  held(venue: string | undefined, request: HoldRequest): void;
+  /** Credits the fill to every venue that was quoted in the order's nonce group. */
+  filled(award: Pick<OpenAward, 'order' | 'slice'>): void;
+  uses(): LimitUse[];
+}
 
 export function createVenueBudgets(
   { ledger, clock, limits }: { ledger: Ledger; clock: Clock; limits(): Limits },
   share: () => number,
-) {
+): VenueBudgets {
   const venues = new Map<string, VenueUse>();
 
   function useOf(venue: string): VenueUse {
@@ -119,7 +127,7 @@ export function createVenueBudgets(
   }
 
   return {
-    refusal(venue: string | undefined, request: HoldRequest): Decline | undefined {
+    refusal(venue, request) {
       if (venue === undefined) return undefined;
       const use = useOf(venue);
       const refusal = refused(use, request, venue);
@@ -128,7 +136,7 @@ export function createVenueBudgets(
       sweep(use, true);
       return refused(use, request, venue);
     },
-    held(venue: string | undefined, request: HoldRequest): void {
+    held(venue, request) {
       if (venue === undefined) return;
       const use = useOf(venue);
       sweep(use, false);
@@ -142,7 +150,7 @@ export function createVenueBudgets(
       add(use, added, 1n);
       use.holds.set(key, { request, claims: added });
     },
-    filled({ order, slice }: Pick<OpenAward, 'order' | 'slice'>): void {
+    filled({ order, slice }) {
       const { chainId, token } = slice.pays;
       const key = `${nonceGroupOf(order.originChainId, order.user, order.nonce)} ${chainId} ${token}`;
       for (const use of venues.values()) {
@@ -150,8 +158,8 @@ export function createVenueBudgets(
         remove(use, key);
       }
     },
-    uses: (): LimitUse[] =>
-      [...venues].map(([venue]) => {
+    uses: () =>
+      [...venues].map(([venue]): LimitUse => {
         const use = useOf(venue);
         sweep(use, true);
         const { count, notional } = limits().total ?? {};
