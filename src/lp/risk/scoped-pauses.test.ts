@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../test/support/silent.ts';
-import { createScopedPauses } from './scoped-pauses.ts';
+import { createScopedPauses, type ScopedPauses } from './scoped-pauses.ts';
 
 function createStore() {
   let rows: Record<string, string> = {};
@@ -21,7 +21,7 @@ function createStore() {
     },
   };
 }
-const named = (pauses: ReturnType<typeof createScopedPauses>) => JSON.stringify(pauses.list());
+const named = (pauses: Pick<ScopedPauses, 'list'>) => JSON.stringify(pauses.list());
 
 test('law: after every command was stored and read, all replicas have the pauses of the store', async () => {
   const scope = fc.oneof(
