@@ -123,7 +123,7 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Fu
 
 const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
-interface CapClaim {
+export interface CapClaim {
   key: string;
   amount: bigint;
   most: bigint;

@@ -7,7 +7,16 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
-export type Lead = ReturnType<typeof createLead>;
+export interface Lead {
+  /** true while this replica leads. Its writes are fenced as well. */
+  mine(): boolean;
+  /** true while any replica leads, so orders that need a sender may be quoted. */
+  taken(): boolean;
+  /** true when a process that runs the LP alone has taken over: sign nothing more. */
+  readonly over: boolean;
+  /** Takes or renews the lead when due. Rejects when the store does. */
+  tick(): Promise<void>;
+}
 
 export const ALONE: Lead = {
   mine: () => true,
@@ -25,7 +34,7 @@ const PARTS = 4;
 export function createLead(
   { store, clock, log }: { store: Pick<LpStore, 'lead'>; clock: Clock; log: Log },
   { leaseMs }: { leaseMs: number },
-) {
+): Lead {
   let mineUntilMs = Number.NEGATIVE_INFINITY;
   let takenUntilMs = Number.NEGATIVE_INFINITY;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -33,15 +42,11 @@ export function createLead(
   let led = false;
 
   return {
-    /** true while this replica leads. Its writes are fenced as well. */
     mine: () => clock.monotonicMs() < mineUntilMs,
-    /** true while any replica leads, so orders that need a sender may be quoted. */
     taken: () => clock.monotonicMs() < takenUntilMs,
-    /** A process that runs the LP alone has taken over: sign nothing more. */
     get over() {
       return over;
     },
-    /** Takes or renews the lead when due. Rejects when the store does. */
     async tick() {
       const startedMs = clock.monotonicMs();
       if (over || startedMs - askedMs < leaseMs / PARTS) return;

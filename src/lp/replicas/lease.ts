@@ -8,7 +8,20 @@ import { covers, type Lease, type LeaseRule, renew, resume } from '../../invento
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
-export type Leases = ReturnType<typeof createLeases>;
+export interface Leases {
+  /** true when another process owns the store: sign nothing more. */
+  readonly lost: boolean;
+  /** true when the lease covers a signature until this deadline. Cheap: called for every quote. */
+  covers(chainId: number, deadline: UnixSeconds): boolean;
+  /** Extends the lease with one write. false when another process owns the store or it does not answer. */
+  extend(chainId: number, deadline: UnixSeconds): Promise<boolean>;
+  /** Renews the leases that are due. Rejects when the store does. */
+  tick(): Promise<void>;
+  /** Seconds from now to the end of each lease. */
+  reach(): { chainId: number; seconds: number }[];
+  /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
+  quarantine(): { chainId: number; until: UnixSeconds }[];
+}
 
 interface LeaseDeps {
   store: Pick<LpStore, 'writeLease'>;
@@ -33,7 +46,7 @@ export function createLeases(
     clean,
     rules,
   }: { found: ReadonlyMap<number, Lease>; clean: boolean; rules: ReadonlyMap<number, LeaseRule> },
-) {
+): Leases {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
   const writing = new Map<number, Writing>();
@@ -76,14 +89,11 @@ export function createLeases(
   }
 
   return {
-    /** Another process owns the store: sign nothing more. */
     get lost() {
       return lost;
     },
-    covers: (chainId: number, deadline: UnixSeconds) =>
-      !lost && covers(durable.get(chainId) ?? null, deadline),
-    /** Extends the lease with one write. false when another process owns the store or it does not answer. */
-    async extend(chainId: number, deadline: UnixSeconds) {
+    covers: (chainId, deadline) => !lost && covers(durable.get(chainId) ?? null, deadline),
+    async extend(chainId, deadline) {
       const lease = longer(durable.get(chainId) ?? null, { signedUpTo: deadline, clean: false });
       return !lost && (await write(chainId, lease).catch(() => false));
     },
@@ -94,13 +104,11 @@ export function createLeases(
         if (next !== null) await write(chainId, next);
       }
     },
-    /** Seconds from now to the end of each lease. */
     reach: () =>
       [...durable].map(([chainId, lease]) => ({
         chainId,
         seconds: lease === null ? 0 : lease.signedUpTo - now(chainId),
       })),
-    /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
     quarantine() {
       for (const [chainId, until] of waits) if (lastReadTime(chainId) > until) waits.delete(chainId);
       return [...waits].map(([chainId, until]) => ({ chainId, until }));
