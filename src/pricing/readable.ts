@@ -8,27 +8,35 @@ const UNREADABLE: ReadonlySet<string> = new Set(['malformed', 'out_of_range']);
 
 export const isUnreadable = (why: string): boolean => UNREADABLE.has(why);
 
-export function createReadable() {
+export interface Readability {
+  /** A connection was made: nothing is known of what it will say. */
+  connected(): void;
+  /** Records a message of this symbol that could be read. */
+  delivered(symbol: string): void;
+  /** Records a refused message. Without a symbol, the message may have been about any of them. */
+  refused(why: string, symbol: string | null): void;
+  /** false: since it was connected, or since its last price, the feed has said only what cannot be read. */
+  yes(): boolean;
+}
+
+export function createReadable(): Readability {
   /** Symbols whose last message could be read. */
   const read = new Set<string>();
   let refused = false;
   return {
-    /** A connection was made: nothing is known of what it will say. */
     connected() {
       read.clear();
       refused = false;
     },
-    delivered(symbol: string) {
+    delivered(symbol) {
       read.add(symbol);
     },
-    /** Records a refused message. Without a symbol, the message may have been about any of them. */
-    refused(why: string, symbol: string | null) {
+    refused(why, symbol) {
       if (!isUnreadable(why)) return;
       refused = true;
       if (symbol === null) read.clear();
       else read.delete(symbol);
     },
-    /** false: since it was connected, or since its last price, the feed has said only what cannot be read. */
-    yes: (): boolean => !refused || read.size > 0,
+    yes: () => !refused || read.size > 0,
   };
 }

@@ -7,7 +7,7 @@ import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createFeedMonitor, type FeedMonitorDeps } from './feed-monitor.ts';
+import { createFeedMonitor, type FeedMonitor, type FeedMonitorDeps } from './feed-monitor.ts';
 import { createMarket, type Market } from './market.ts';
 import type { SourceView } from './source-view.ts';
 
@@ -26,23 +26,35 @@ export interface NextSources {
   discard(): void;
 }
 
-export type PriceSources = ReturnType<typeof createPriceSources>;
+export interface PriceSources {
+  /** The market in force. A request keeps the one that it began with. */
+  market(): Market;
+  feeds(): readonly Feed[];
+  /** Throws `RequestError` where `prepare` would, but for feeds that give no price. */
+  marketOf(next: MarketConfig): Market;
+  /** Rejects with `RequestError` when a new feed gives no price. Until `apply`, nothing in force changes. */
+  prepare(next: MarketConfig, nextFeeds: readonly Feed[]): Promise<NextSources>;
+  start(): void;
+  stop(): void;
+}
 
 /** A reload waits this long for the first prices of a new feed. The admin client waits for ten seconds. */
 const FIRST_PRICE_MS = 5_000;
 const POLL_MS = 20;
 
-export function createPriceSources(deps: PriceSourcesDeps, config: MarketConfig, feeds: readonly Feed[]) {
+export function createPriceSources(
+  deps: PriceSourcesDeps,
+  config: MarketConfig,
+  feeds: readonly Feed[],
+): PriceSources {
   const { clock, sequencers } = deps;
   let market = createMarket({ clock, sequencers }, config);
   const monitor = createFeedMonitor({ ...deps, market: () => market });
   let streams = feeds.map((feed) => createStream(feed, market));
   let stopped = false;
 
-  /** Throws `RequestError` where `prepare` would, but for feeds that give no price. */
   const marketOf = (next: MarketConfig): Market => createMarket({ clock, sequencers }, next);
 
-  /** Rejects with `RequestError` when a new feed gives no price. Until `apply`, nothing in force changes. */
   async function prepare(next: MarketConfig, nextFeeds: readonly Feed[]): Promise<NextSources> {
     const nextMarket = marketOf(next);
     const kept = streams.filter(({ feed }) => nextFeeds.includes(feed));
@@ -111,9 +123,8 @@ export function createPriceSources(deps: PriceSourcesDeps, config: MarketConfig,
   }
 
   return {
-    /** The market in force. A request keeps the one that it began with. */
     market: () => market,
-    feeds: (): readonly Feed[] => streams.map(({ feed }) => feed),
+    feeds: () => streams.map(({ feed }) => feed),
     marketOf,
     prepare,
     start() {
@@ -134,13 +145,11 @@ export function createPriceSources(deps: PriceSourcesDeps, config: MarketConfig,
   };
 }
 
-type Monitor = ReturnType<typeof createFeedMonitor>;
-
 /** One running feed, the market that it fills, and the monitor that counts and logs it while in force. */
 interface Stream {
   readonly feed: Feed;
   market: Market;
-  monitor: Monitor | undefined;
+  monitor: FeedMonitor | undefined;
   connected: boolean;
   /** The last one. */
   trouble: FeedTrouble | undefined;
