@@ -2,9 +2,27 @@
 
 import { FADE_REASONS } from '../domain/bond.ts';
 import { DECLINE_REASONS } from '../domain/decline.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
 
-export type LpMetrics = ReturnType<typeof createLpMetrics>;
+export interface LpMetrics {
+  readonly answers: Counter;
+  readonly quotes: Counter;
+  /** The pair is "none" where the LP does not quote what was asked for. */
+  readonly declines: Counter;
+  readonly quotedUsd: Counter;
+  readonly spreadBps: Histogram;
+  readonly late: Counter;
+  readonly quoteSeconds: Histogram;
+  readonly signatures: Counter;
+  readonly slices: Counter;
+  readonly awards: Counter;
+  readonly tradedUsd: Counter;
+  readonly bondClaims: Counter;
+  readonly fills: Counter;
+  /** Frames of a venue that were not understood. */
+  readonly frames: Counter;
+  readonly floods: Counter;
+}
 
 const ANSWERS = ['quote', 'partial', 'decline'] as const;
 const SPREAD_BPS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100, 200, 500];
@@ -14,7 +32,7 @@ const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 export function createLpMetrics(
   metrics: Metrics,
   { pairs, venues }: { pairs: readonly string[]; venues: readonly string[] },
-) {
+): LpMetrics {
   const pair = [...new Set([...pairs, 'none'])];
   return {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', {
@@ -25,7 +43,6 @@ export function createLpMetrics(
       'Quotes given; a request is quoted at several tenors',
       { pair },
     ),
-    /** The pair is "none" where the LP does not quote what was asked for. */
     declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', {
       reason: DECLINE_REASONS,
       pair,

@@ -21,7 +21,19 @@ export interface PartialOffer {
   times: OrderTimes;
 }
 
-export type Ladders = ReturnType<typeof createLadders>;
+export interface Ladders {
+  /** undefined when no part is worth offering, or the venue does not split this request. */
+  offer(
+    rfq: VenueRfq,
+    route: QuoteRoute,
+    inputs: PriceInputs,
+    times: OrderTimes,
+    why: PriceDecline,
+  ): LinkPartial | undefined;
+  find(rfqId: string): PartialOffer | undefined;
+  /** Frees what is over, so that a flood of requests leaves nothing in memory. Call about once a second. */
+  forgetOld(): void;
+}
 
 /** The steps of the ladder, in per cent of the largest amount that we could take. */
 const SHARES = [10, 25, 50, 75, 100] as const;
@@ -29,20 +41,13 @@ const SHARES = [10, 25, 50, 75, 100] as const;
 export function createLadders(
   { clock }: { clock: Clock },
   { standsMs = 2_000, max = 4_096 }: { standsMs?: number; max?: number } = {},
-) {
+): Ladders {
   const offers = new LRUCache<string, PartialOffer>({
     ...{ max, ttl: standsMs, ttlResolution: 0 },
     perf: { now: () => clock.monotonicMs() },
   });
   return {
-    /** undefined when no part is worth offering, or the venue does not split this request. */
-    offer(
-      rfq: VenueRfq,
-      route: QuoteRoute,
-      inputs: PriceInputs,
-      times: OrderTimes,
-      why: PriceDecline,
-    ): LinkPartial | undefined {
+    offer(rfq, route, inputs, times, why) {
       const largest = why.maxAmount ?? 0n;
       // Across chains each slice needs its own fill before any LP is paid: we do not take part in that.
       if (rfq.maxSplitParts < 2 || !route.sameChain || largest <= 0n || largest >= inputs.amount)
@@ -61,8 +66,7 @@ export function createLadders(
       offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
-    find: (rfqId: string): PartialOffer | undefined => offers.peek(rfqId),
-    /** Frees what is over, so that a flood of requests leaves nothing in memory. Call about once a second. */
+    find: (rfqId) => offers.peek(rfqId),
     forgetOld: () => void offers.purgeStale(),
   };
 }

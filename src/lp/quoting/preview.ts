@@ -40,7 +40,7 @@ export async function previewQuotes(
   { quotes, accepted, declines }: RecentAnswers,
   next: NextPricing,
 ): Promise<PairPreview[]> {
-  const pairs = new Map<string, ReturnType<typeof createSums>>();
+  const pairs = new Map<string, PreviewSums>();
   const sumsOf = ({ pairName }: QuoteRoute) => {
     let sums = pairs.get(pairName);
     if (sums === undefined) pairs.set(pairName, (sums = createSums()));
@@ -64,14 +64,22 @@ export async function previewQuotes(
   return [...pairs].map(([pair, sums]) => ({ pair, ...sums.view() }));
 }
 
-function createSums() {
+/** Sums over the requests of one pair. */
+interface PreviewSums {
+  /** `now`: the new price, or the reason of the decline. */
+  quoted(was: Priced, now: Priced | string, side: PriceInputs['side'], isAccepted: boolean): void;
+  refused(isQuotedNow: boolean): void;
+  view(): Omit<PairPreview, 'pair'>;
+}
+
+function createSums(): PreviewSums {
   const [before, after]: [number[], number[]] = [[], []];
   const declined = new Map<string, number>();
   const refused = { requests: 0, quoted: 0 };
   const accepted = { quotes: 0, better: 0, worse: 0, declined: 0 };
   let quotes = 0;
   return {
-    quoted(was: Priced, now: Priced | string, side: PriceInputs['side'], isAccepted: boolean) {
+    quoted(was, now, side, isAccepted) {
       quotes += 1;
       if (isAccepted) accepted.quotes += 1;
       if (typeof now === 'string') {
@@ -85,7 +93,7 @@ function createSums() {
       if (isAccepted && gain > 0n) accepted.better += 1;
       if (isAccepted && gain < 0n) accepted.worse += 1;
     },
-    refused(isQuotedNow: boolean) {
+    refused(isQuotedNow) {
       refused.requests += 1;
       if (isQuotedNow) refused.quoted += 1;
     },

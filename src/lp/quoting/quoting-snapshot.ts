@@ -5,14 +5,23 @@
  */
 
 import type { Chain } from '../../domain/chain.ts';
-import { createPricingContext, type PricingContextDeps } from './pricing-context.ts';
+import type { PricingPlugin } from '../../pricing/price-inputs.ts';
+import { createPricingContext, type PricingContext, type PricingContextDeps } from './pricing-context.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createLadders } from './ladder.ts';
-import { createQuoteHandler, type QuoteHandlerDeps } from './quote.ts';
-import { createRoutes } from '../routes/route.ts';
-import { createSliceHandler } from './slice.ts';
+import { createLadders, type Ladders } from './ladder.ts';
+import { createQuoteHandler, type QuoteHandler, type QuoteHandlerDeps } from './quote.ts';
+import { createRoutes, type Routes } from '../routes/route.ts';
+import { createSliceHandler, type SliceHandler } from './slice.ts';
 
-export type QuotingSnapshot = ReturnType<typeof createQuotingSnapshot>;
+export interface QuotingSnapshot {
+  readonly config: LpConfig;
+  readonly plugin: PricingPlugin | undefined;
+  readonly routes: Routes;
+  readonly context: PricingContext;
+  readonly ladders: Ladders;
+  readonly quotes: QuoteHandler;
+  readonly slices: SliceHandler;
+}
 
 /** The sources of prices besides the configuration. */
 export type PricingSources = Pick<PricingContextDeps, 'market' | 'plugin'>;
@@ -23,7 +32,11 @@ export type QuotingSnapshotDeps = Omit<PricingContextDeps, keyof PricingSources>
   };
 
 /** Throws `RequestError` for a configuration that contradicts itself. */
-export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfig, sources: PricingSources) {
+export function createQuotingSnapshot(
+  deps: QuotingSnapshotDeps,
+  config: LpConfig,
+  sources: PricingSources,
+): QuotingSnapshot {
   const chains = config.chains.flatMap((chain) => {
     const network = deps.networks.get(chain.chainId);
     return network === undefined ? [] : [{ config: chain, chain: network }];

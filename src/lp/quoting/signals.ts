@@ -14,7 +14,23 @@ type SignalBounds = LpConfig['signals'];
 
 export interface SignalRequest extends Omit<LpSignal, 'id' | 'setAtMs'> {}
 
-export type Signals = ReturnType<typeof createSignals>;
+export interface Signals {
+  /** The one signal for this pair and side of the LP. Makes no garbage: it is on the quote path. */
+  of(pairName: string, lp: 'buy' | 'sell', nowMs: number): LpSignal | undefined;
+  list(): readonly LpSignal[];
+  bounds(): SignalBounds;
+  /** Replaces the signals of the pair that cover the same side. Throws `SignalRefusedError`. */
+  set(wanted: SignalRequest): { signal: LpSignal; replaced: readonly LpSignal[] };
+  /** Ends a signal by its id, all signals of a pair, or with undefined all. Returns those that it ended. */
+  clear(of: string | undefined): readonly LpSignal[];
+  /** Ends what is over, also in the store, so that no later clock brings it back. */
+  expire(): void;
+  configure(next: SignalBounds): void;
+  /** Stores what is not stored yet; after a failure the next call tries again. */
+  flush(store: SignalStore): Promise<void>;
+  /** With several replicas, applies the signals that another one stored. Rejects when the store does. */
+  follow(store: SignalStore): Promise<void>;
+}
 
 type SignalStore = Pick<LpStore, 'putSignal' | 'dropSignals' | 'signals'>;
 type Write = { put: LpSignal } | { drop: readonly string[] };
@@ -27,7 +43,7 @@ export function createSignals(
   { clock, log, random }: { clock: Clock; log: Log; random: Random },
   initial: SignalBounds,
   saved: readonly LpSignal[],
-) {
+): Signals {
   let bounds = initial;
   let inForce: readonly LpSignal[] = [];
   /** The signals in force by pair. Each quote reads this map, so every change makes it again. */
@@ -76,19 +92,17 @@ export function createSignals(
   }
 
   return {
-    /** The one signal for this pair and side of the LP. Makes no garbage: it is on the quote path. */
-    of(pairName: string, lp: 'buy' | 'sell', nowMs: number): LpSignal | undefined {
+    of(pairName, lp, nowMs) {
       if (inForce.length === 0) return undefined;
       const signal = byPair.get(pairName)?.[lp];
       return signal !== undefined && nowMs < signal.expiresAtMs ? signal : undefined;
     },
-    list(): readonly LpSignal[] {
+    list() {
       const nowMs = clock.nowMs();
       return inForce.filter(({ expiresAtMs }) => nowMs < expiresAtMs);
     },
     bounds: () => bounds,
-    /** Replaces the signals of the pair that cover the same side. Throws `SignalRefusedError`. */
-    set(wanted: SignalRequest): { signal: LpSignal; replaced: readonly LpSignal[] } {
+    set(wanted) {
       const nowMs = clock.nowMs();
       refuse(wanted, bounds, nowMs);
       const live = inForce.filter(({ expiresAtMs }) => nowMs < expiresAtMs);
@@ -106,30 +120,26 @@ export function createSignals(
       become([...others, signal]);
       return { signal, replaced };
     },
-    /** Ends a signal by its id, all signals of a pair, or with undefined all. Returns those that it ended. */
-    clear(of: string | undefined): readonly LpSignal[] {
+    clear(of) {
       const ended = inForce.filter(({ id, pair }) => of === undefined || id === of || pair === of);
       if (ended.length === 0) return [];
       record({ drop: ended.map(({ id }) => id) });
       become(inForce.filter((signal) => !ended.includes(signal)));
       return ended;
     },
-    /** Ends what is over, also in the store, so that no later clock brings it back. */
     expire() {
       const nowMs = clock.nowMs();
       if (inForce.some(({ expiresAtMs }) => expiresAtMs <= nowMs)) adopt(inForce);
     },
-    configure(next: SignalBounds) {
+    configure(next) {
       bounds = next;
       adopt(inForce);
     },
-    /** Stores what is not stored yet; after a failure the next call tries again. */
-    flush(store: SignalStore) {
+    flush(store) {
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    /** With several replicas, applies the signals that another one stored. Rejects when the store does. */
-    async follow(store: SignalStore) {
+    async follow(store) {
       if (unwritten.length > 0) return;
       const before = changes;
       const stored = await store.signals();

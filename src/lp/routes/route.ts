@@ -1,6 +1,6 @@
 /** Routes: every input and output token that this LP quotes, with all that never changes about the trade. */
 
-import { corridorOf } from '../../domain/corridor.ts';
+import { type Corridor, corridorOf } from '../../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import { type AssetId, assetId } from '../../domain/asset.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
@@ -47,13 +47,18 @@ export interface LpChain {
   chain: Chain;
 }
 
-export type Routes = ReturnType<typeof createRoutes>;
+export interface Routes {
+  readonly all: readonly QuoteRoute[];
+  readonly corridors: readonly Corridor[];
+  /** Called several times for each request. */
+  find(input: string, output: string): QuoteRoute | undefined;
+}
 
 /**
  * Throws `RequestError` when a pair names a token that no chain has, or overrides a corridor it does not
  * serve.
  */
-export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']) {
+export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes {
   const all = pairs.flatMap((pair) => routesOf(chains, pair));
   const byAssets = new Map<string, Map<string, QuoteRoute>>();
   for (const route of all) {
@@ -64,7 +69,7 @@ export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'
   return {
     all,
     corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
-    find: (input: string, output: string) => byAssets.get(input)?.get(output),
+    find: (input, output) => byAssets.get(input)?.get(output),
   };
 }
 

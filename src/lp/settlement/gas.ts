@@ -12,16 +12,22 @@ import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { QuoteRoute } from '../routes/route.ts';
 
+export interface GasCosts {
+  /** Base units of the output token, rounded up; 0n where relayer or taker pays. On the quote path. */
+  own(route: QuoteRoute): bigint | Decline;
+  /** Reads the fees of all chains. Rejects with an error of a chain after all were tried. */
+  refresh(operator: Address): Promise<void>;
+}
+
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 
 export function createGas(
   { chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market },
   { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>,
-) {
+): GasCosts {
   const fill = BigInt(quoting.gasUnits.fill);
   const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
 
-  /** Base units of the output token, rounded up; 0n where relayer or taker pays. */
   function own(route: QuoteRoute): bigint | Decline {
     if (route.sameChain) return 0n;
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
@@ -71,8 +77,7 @@ export function createGas(
 
   return {
     own,
-    /** Rejects with an error of a chain after all were tried. */
-    async refresh(operator: Address) {
+    async refresh(operator) {
       const read = await Promise.allSettled(
         [...chains.values()].map(async (state) => {
           const [fees, native, extra] = await Promise.all([

@@ -23,7 +23,17 @@ interface ShadowLogDeps {
   mid(pair: string): number | undefined;
 }
 
-export type ShadowLog = ReturnType<typeof createShadowLog>;
+export interface ShadowLog {
+  readonly listener: QuoteEventListener;
+  /** The venue told that the taker accepted another quote. */
+  accepted(told: LinkMessage<'outcome'>): void;
+  /** Writes to the database about once a second, until `stop`. */
+  start(): void;
+  /** Writes what is not written yet. Never rejects. */
+  stop(): Promise<void>;
+  /** Rejects when the database does not answer. */
+  report(window: { sinceMs: number; untilMs: number | null }): Promise<ShadowReport>;
+}
 
 const WRITE_EVERY_MS = 1_000;
 const WRITTEN_AT_ONCE = 1_000;
@@ -33,7 +43,10 @@ const KEEP_EVERY = 60;
 const MARK_OF = { 1: 'mark1', 10: 'mark10', 60: 'mark60' } as const satisfies Record<Horizon, string>;
 
 /** `keep`: how many requests it remembers; the oldest is forgotten first. */
-export function createShadowLog({ clock, log, store, mid }: ShadowLogDeps, { keep }: { keep: number }) {
+export function createShadowLog(
+  { clock, log, store, mid }: ShadowLogDeps,
+  { keep }: { keep: number },
+): ShadowLog {
   const unwritten = new Set<string>();
   const requests = new LRUCache<string, ShadowRequest>({
     max: keep,
@@ -120,12 +133,11 @@ export function createShadowLog({ clock, log, store, mid }: ShadowLogDeps, { kee
 
   return {
     listener,
-    /** The venue told that the taker accepted another quote. */
-    accepted({ rfqId, inputAmount, outputAmount }: LinkMessage<'outcome'>): void {
+    accepted({ rfqId, inputAmount, outputAmount }) {
       change(rfqId, { acceptedInput: BigInt(inputAmount), acceptedOutput: BigInt(outputAmount) });
     },
     start: schedule,
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       cancel();
       markouts.stop();
@@ -133,8 +145,7 @@ export function createShadowLog({ clock, log, store, mid }: ShadowLogDeps, { kee
         log.error({ error }, 'the last shadow quotes could not be stored'),
       );
     },
-    /** Rejects when the database does not answer. */
-    async report(window: { sinceMs: number; untilMs: number | null }): Promise<ShadowReport> {
+    async report(window) {
       await flush();
       return shadowReport(await store.list(window, keep), window);
     },
