@@ -1,6 +1,6 @@
 /**
- * A row of docs/reference/faults.md: a fault, what must hold in spite of it, and the defences that make it
- * hold.
+ * A fault, what must hold in spite of it (a row of docs/reference/faults.md), and the defences that make it
+ * hold (`npm run test:faults -- --list` prints them).
  */
 
 export interface Defence {

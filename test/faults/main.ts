@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults -- F18 …` runs the named faults, proves their defences (--mutate) or writes the page
- * about them (--page). Without arguments scripts/run.mjs runs all faults.
+ * `npm run test:faults -- F18 …` runs the named faults, prints (--list) or proves (--mutate) their defences,
+ * or writes the page about them (--page). Without arguments scripts/run.mjs runs all faults.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,19 +9,26 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FAULTS } from './faults.ts';
 import { mutate } from './mutate.ts';
-import { page, PAGE } from './page.ts';
+import { defencesOf, page, PAGE } from './page.ts';
 import { SEED } from './seed.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const { values, positionals: ids } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, mutate: { type: 'boolean' }, page: { type: 'boolean' } },
+  options: {
+    seed: { type: 'string' },
+    list: { type: 'boolean' },
+    mutate: { type: 'boolean' },
+    page: { type: 'boolean' },
+  },
 });
 const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
 
 if (unknown.length > 0) {
   console.error(`There is no fault ${unknown.join(', ')}. docs/reference/faults.md lists them all.`);
   process.exitCode = 1;
+} else if (values.list) {
+  console.log(defencesOf(ids));
 } else if (values.page) {
   writeFileSync(join(ROOT, PAGE), page());
 } else if (values.mutate) {

@@ -4,17 +4,18 @@ import { FAULTS } from './faults.ts';
 
 export const PAGE = 'docs/reference/faults.md';
 
-const HEAD = `# Faults, and what keeps them from doing harm
+const HEAD = `# Faults, and what holds in spite of them
 
 \`npm run test:faults -- --page\` writes this page from \`test/faults/list\`; \`npm test\` compares the two.
 
 | Command | What it does |
 |---|---|
+| \`npm run test:faults -- --list F18\` | prints the defences of F18, each with the file and the exported symbol that hold it |
 | \`npm run test:faults\` | runs every fault with a new seed, and prints the seed |
 | \`npm run test:faults -- --seed S F18 F20\` | runs two faults with that seed |
 | \`npm run test:faults -- --mutate F18\` | takes each defence of F18 out, in a copy of the tree; fails unless F18's test fails each time |
 
-A defence is named by the file and the exported symbol that hold it. The invariants:
+The invariants:
 
 | | |
 |---|---|
@@ -32,9 +33,23 @@ A defence is named by the file and the exported symbol that hold it. The invaria
 `;
 
 export function page(): string {
-  const rows = FAULTS.map(({ id, fault, holds, invariants, test, defences }) => {
-    const list = defences.map(({ what, symbol }) => `${what} (\`${symbol}\`)`).join('; ');
-    return `| ${id} | ${fault} | ${holds} (${invariants.join(' ')}) | ${list} | \`${test}\` |`;
-  });
-  return `${HEAD}\n| | Fault | What holds | Defences | Test |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  const rows = FAULTS.map(
+    ({ id, fault, holds, invariants, test }) =>
+      `| ${id} | ${fault} | ${holds} (${invariants.join(' ')}) | \`${test}\` |`,
+  );
+  return `${HEAD}\n| | Fault | What holds | Test |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+/** The named faults, or all, with their defences, for a terminal. */
+export function defencesOf(ids: readonly string[]): string {
+  return FAULTS.filter(({ id }) => ids.length === 0 || ids.includes(id))
+    .map(({ id, fault, holds, defences, test }) =>
+      [
+        `${id}: ${fault}`,
+        `  holds: ${holds}`,
+        ...defences.map(({ what, symbol }) => `  ${symbol}: ${what}`),
+        `  test: ${test}`,
+      ].join('\n'),
+    )
+    .join('\n');
 }

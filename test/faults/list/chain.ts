@@ -10,9 +10,9 @@ const OBSERVE = 'src/venue/orders/advance/observe.ts#observeOrder';
 export const CHAIN: readonly Fault[] = [
   {
     id: 'F15',
-    fault: 'A machine’s clock is two minutes ahead or behind.',
+    fault: 'a machine’s clock is two minutes ahead or behind',
     holds:
-      'That program quotes nothing and is not ready, and says which clock differs; accepted orders go on by the chain’s own time; when the clocks agree it quotes again.',
+      'that program quotes nothing, is not ready, and names the clock; accepted orders go on by the chain’s time; it quotes again when the clocks agree',
     invariants: ['I7'],
     test: 'test/faults/clocks.test.ts',
     defences: [
@@ -36,9 +36,8 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F16',
-    fault:
-      'The node takes a transaction and its answer is lost; or it is sent again and the node answers that it has it.',
-    holds: 'One transaction is mined, and one nonce used.',
+    fault: 'the answer to a raw transaction is lost; or it is sent again and the node answers that it has it',
+    holds: 'one transaction is mined, and one nonce used',
     invariants: ['I1'],
     test: ENDPOINTS,
     defences: [
@@ -60,8 +59,8 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F17',
-    fault: 'A node answers with the hash and passes the transaction to no other; or every pool drops it.',
-    holds: 'It is mined all the same, within a few blocks.',
+    fault: 'a node answers with the hash and passes the transaction to no other; or every pool drops it',
+    holds: 'it is mined within a few blocks',
     invariants: ['I5'],
     test: ENDPOINTS,
     defences: [
@@ -83,9 +82,9 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F18',
-    fault: 'A node goes back to an older block, or falls behind.',
+    fault: 'a node goes back to an older block, or falls behind',
     holds:
-      'The head never goes down, nothing is decided on the old state, that node is left out until it has behaved for a while.',
+      'the head never goes down; nothing is decided on the old state; that node is left out until it has behaved for a while',
     invariants: ['I3'],
     test: ENDPOINTS,
     defences: [
@@ -109,9 +108,9 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F19',
-    fault: 'A node has lost logs, and gives no receipts.',
+    fault: 'a node has lost logs, and gives no receipts',
     holds:
-      'A fill is found by the balance that it moved, attested and claimed; its transaction counts as mined.',
+      'a fill is found by the balance that it moved, attested and claimed; its transaction counts as mined',
     invariants: ['I2'],
     test: ENDPOINTS,
     defences: [
@@ -135,8 +134,8 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F20',
-    fault: 'The block that holds an order’s deposit is reorganised away.',
-    holds: 'Nothing is delivered for it.',
+    fault: 'the block that holds an order’s deposit is reorganised away',
+    holds: 'nothing is delivered for it',
     invariants: ['I3'],
     test: 'test/faults/reorgs.test.ts',
     defences: [
@@ -149,8 +148,8 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F21',
-    fault: 'The block that holds a fill or a claim is reorganised away, also while no process runs.',
-    holds: 'The same bytes go out again and deliver once; the books show the reversal.',
+    fault: 'the block that holds a fill or a claim is reorganised away, also while no process runs',
+    holds: 'the same bytes go out again and deliver once; the books show the reversal',
     invariants: ['I1', 'I5'],
     test: 'test/faults/reorgs.test.ts',
     defences: [
@@ -169,9 +168,9 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F22',
-    fault: 'A reorganisation is deeper than the depth, after orders counted as settled.',
+    fault: 'a reorganisation is deeper than the depth, after orders counted as settled',
     holds:
-      'It is logged as fatal, nothing more is quoted or done on that chain, statuses stay, `firmquote audit` lists the affected orders; a restarted process goes on. What was delivered for a deposit that is gone is lost: the stated residual.',
+      'it is logged as fatal; nothing more is quoted or done on that chain; statuses stay; `firmquote audit` lists the affected orders; a restarted process goes on. What was delivered for a deposit that is gone is lost: the stated residual',
     invariants: ['I10'],
     test: 'test/faults/deep-reorg.test.ts',
     defences: [
@@ -198,9 +197,9 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F23',
-    fault: 'A node lies: a deposit that is not there, a fill that never was, with its log and its record.',
+    fault: 'a node lies: a deposit that is not there, a fill that never was, with its log and record',
     holds:
-      'Above the configured value nothing is filled, signed or concluded on one node’s word, and the liar is left out.',
+      'above the configured value nothing is filled, signed or concluded on one node’s word; the liar is left out',
     invariants: ['I3'],
     test: ENDPOINTS,
     defences: [
@@ -224,9 +223,9 @@ export const CHAIN: readonly Fault[] = [
   },
   {
     id: 'F29',
-    fault: 'A chain stands still for minutes.',
+    fault: 'a chain stands still for minutes',
     holds:
-      'Nothing is quoted there, nothing is filled that could come too late, and the taker is refunded when the chain goes on.',
+      'nothing is quoted there or filled that could come too late; the taker is refunded when the chain goes on',
     invariants: ['I7', 'I8'],
     test: 'test/faults/reorgs.test.ts',
     defences: [

@@ -15,7 +15,7 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F1',
     fault: 'kill -9 of the venue between verifying a submission and committing it',
-    holds: 'nothing of it is stored, and its repetition makes exactly one order, at any process',
+    holds: 'nothing is stored; its repetition makes exactly one order, at any process',
     invariants: ['I2', 'I6'],
     test: TEST,
     defences: [
@@ -30,7 +30,7 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F2',
     fault: 'kill -9 of the venue after the commit, before the answer',
-    holds: 'the repetition is answered with the same order, under the same key, another or none',
+    holds: 'the repetition gets the same order, under the same key, another or none',
     invariants: ['I2', 'I6'],
     test: TEST,
     defences: [
@@ -62,8 +62,8 @@ export const CRASHES: readonly Fault[] = [
   },
   {
     id: 'F3',
-    fault: 'kill -9 of a worker after it claimed an order, before it signed anything',
-    holds: 'the claim lapses, another worker takes the order and settles it with one transaction',
+    fault: 'kill -9 of a worker after it claimed an order, before it signed',
+    holds: 'the claim lapses; another worker settles the order with one transaction',
     invariants: ['I1', 'I5'],
     test: TEST,
     defences: [
@@ -77,7 +77,7 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F4',
     fault: 'kill -9 with signed bytes in the database that no node has seen',
-    holds: 'the very same bytes are sent after the restart: one nonce, one attempt',
+    holds: 'the same bytes are sent after the restart: one nonce, one attempt',
     invariants: ['I1', 'I5'],
     test: TEST,
     defences: [
@@ -98,8 +98,8 @@ export const CRASHES: readonly Fault[] = [
   },
   {
     id: 'F5',
-    fault: 'kill -9 after broadcasting, before recording it, and nothing is mined meanwhile',
-    holds: 'the transaction is found by its hash, no second nonce is used for the step',
+    fault: 'kill -9 after broadcasting, before recording it; nothing is mined meanwhile',
+    holds: 'the transaction is found by its hash; the step uses no second nonce',
     invariants: ['I1'],
     test: TEST,
     defences: [
@@ -114,7 +114,7 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F6',
     fault:
-      'kill -9 of an LP when its fill is mined, before or after it recorded that, and before it has claimed; the venue is away too',
+      'kill -9 of an LP when its fill is mined, before or after recording it, before the claim; the venue is away too',
     holds: 'the restarted LP sees its fill on the chain, proves and claims it, and fills nothing twice',
     invariants: ['I1', 'I2', 'I9'],
     test: 'test/faults/cross-chain.test.ts',
@@ -154,9 +154,9 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F9',
     fault:
-      "a worker's event loop is blocked for longer than its leases, with a transaction signed and not yet recorded",
+      'a worker’s event loop is blocked for longer than its leases, with a transaction signed and not yet recorded',
     holds:
-      'another worker sends the step; the first may not write, so it does not send; /readyz is 503 until it keeps up again',
+      'another worker sends the step; the first may not write, so it does not send; /readyz is 503 until it keeps up',
     invariants: ['I1'],
     test: 'test/faults/workers.test.ts',
     defences: [
@@ -199,8 +199,7 @@ export const CRASHES: readonly Fault[] = [
   {
     id: 'F40',
     fault: 'jobs, announcements, chain events and awards come twice, late and in another order',
-    holds:
-      'every fact once, every event once, in the order in which things happen; an ended order stays ended',
+    holds: 'every fact and every event once, in the order in which things happen; an ended order stays ended',
     invariants: ['I1', 'I6', 'I10'],
     test: 'test/faults/cross-chain.test.ts',
     defences: [

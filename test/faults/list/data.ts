@@ -7,7 +7,7 @@ export const DATA: readonly Fault[] = [
     id: 'F13',
     fault: 'the database cannot be reached, or has no free connection',
     holds:
-      'a submission gets 503 and Retry-After, and with the same key it is one order when the database is back; an LP signs nothing beyond its durable lease',
+      'a submission gets 503 and Retry-After, and with the same key it is one order afterwards; an LP signs nothing beyond its durable lease',
     invariants: ['I2', 'I4', 'I6'],
     test: 'test/faults/database.test.ts',
     defences: [
@@ -67,7 +67,7 @@ export const DATA: readonly Fault[] = [
   },
   {
     id: 'F38',
-    fault: 'this release and the next one run side by side on one database, which the next one changes',
+    fault: 'this release and the next one run on one database, which the next one changes',
     holds:
       'both go on, every order ends once; once the next one drops something, the old one refuses to start, and ends where it runs',
     invariants: ['I2', 'I5'],

@@ -8,7 +8,7 @@ export const LOAD: readonly Fault[] = [
   {
     id: 'F31',
     fault:
-      '200 requests and 200 submissions at the same time on inventory for 10, from an LP that signs every request',
+      '200 requests and 200 submissions at once on inventory for 10, from an LP that signs every request',
     holds: '10 are quoted and accepted, each once; the other 190 are told that there is no more inventory',
     invariants: ['I4', 'I6'],
     test: TEST,

@@ -7,9 +7,9 @@ const CRASH = 'test/faults/lp-crash.test.ts';
 export const LP_REPLICAS: readonly Fault[] = [
   {
     id: 'F41',
-    fault: 'An LP is killed with live quotes signed, and the taker accepts all of them at the same time.',
+    fault: 'an LP is killed with live quotes signed, and the taker accepts all of them at once',
     holds:
-      'Every signed quote is paid. The next process signs nothing until each quote that it has no record of has expired, then goes on; after a clean stop it has records of all and goes on without waiting.',
+      'every signed quote is paid. The next process signs nothing until each quote without a record has expired; after a clean stop it goes on without waiting',
     invariants: ['I4'],
     test: CRASH,
     defences: [
@@ -41,9 +41,9 @@ export const LP_REPLICAS: readonly Fault[] = [
   {
     id: 'F42',
     fault:
-      'Of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis loses all data.',
+      'of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis loses all data',
     holds:
-      'No unit is promised twice: a taker who takes all that either signed is paid. The survivor goes on quoting; a killed replica does so as soon as it is back; when Redis has lost its data, no replica signs until every signature that could exist has expired.',
+      'no unit is promised twice; the survivor goes on quoting, a killed replica as soon as it is back; when Redis has lost its data, no replica signs until every possible signature has expired',
     invariants: ['I4'],
     test: CRASH,
     defences: [
@@ -72,9 +72,9 @@ export const LP_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F44',
-    fault: 'An operator’s key is revoked on the chain while its quotes are live.',
+    fault: 'an operator’s key is revoked on the chain while its quotes are live',
     holds:
-      'The LP signs no more, the venue shows it offline from that block on, a submission of its quotes is refused, the chain refuses them too, and the taker keeps its money.',
+      'the LP signs no more; from that block on the venue shows it offline and refuses its quotes, as does the chain; the taker keeps its money',
     invariants: ['I3'],
     test: 'test/faults/lp-revoked.test.ts',
     defences: [

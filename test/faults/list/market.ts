@@ -5,10 +5,9 @@ import type { Fault } from '../fault.ts';
 export const MARKET: readonly Fault[] = [
   {
     id: 'F33',
-    fault:
-      'of three attesters, of whom two are needed, one has lost its key, another is away, and then two are late',
+    fault: 'of three attesters, two needed, one has lost its key, another is away, then two are late',
     holds:
-      'one may be missing; without two nothing cross-chain is quoted or filled, and same-chain trades go on; earlier fills are proven and claimed when the attesters are back; while proofs take longer than the proof window, nothing new is quoted',
+      'one may be missing; without two nothing cross-chain is quoted or filled, and same-chain trades go on; earlier fills are proven and claimed later; while proofs take longer than the proof window, nothing new is quoted',
     invariants: ['I2', 'I5', 'I9'],
     test: 'test/faults/attesters.test.ts',
     defences: [
@@ -38,9 +37,9 @@ export const MARKET: readonly Fault[] = [
   {
     id: 'F43',
     fault:
-      'of three exchanges one is wrong by five per cent, then another one is gone too, then all repeat old prices',
+      'of three exchanges one is wrong by five per cent, then another is gone too, then all repeat old prices',
     holds:
-      'no quote uses a price older than allowed or of a single exchange; a source far from the others is dropped, and without two that agree nothing is quoted',
+      'no quote uses a price older than allowed or of a single exchange; a source far from the others is dropped; without two that agree nothing is quoted',
     invariants: ['I4'],
     test: 'test/faults/feeds.test.ts',
     defences: [

@@ -14,7 +14,7 @@ export const TRANSACTIONS: readonly Fault[] = [
     id: 'F8',
     fault: 'two programs have the same signer key',
     holds:
-      'one sends and the other waits; it takes over when the lease of the first has lapsed, even if the first believes otherwise',
+      'one sends and the other waits; it takes over when the lease of the first has lapsed, whatever the first believes',
     invariants: ['I1'],
     test: SETTLING,
     defences: [
@@ -33,7 +33,7 @@ export const TRANSACTIONS: readonly Fault[] = [
   {
     id: 'F24',
     fault: 'the original is mined after its replacement was sent',
-    holds: 'the mined attempt is found, and the others have no effect',
+    holds: 'the mined attempt is found; the others have no effect',
     invariants: ['I1'],
     test: SENDING,
     defences: [
@@ -86,8 +86,7 @@ export const TRANSACTIONS: readonly Fault[] = [
   },
   {
     id: 'F26',
-    fault:
-      'a nonce will never be sent: no node takes its transaction, or the signer gives no signature for it',
+    fault: 'a nonce will never be sent: no node takes its transaction, or the signer gives no signature',
     holds: 'a no-op fills it, and transactions behind it are mined',
     invariants: ['I5'],
     test: SENDING,
@@ -144,7 +143,7 @@ export const TRANSACTIONS: readonly Fault[] = [
   {
     id: 'F28',
     fault: 'a signer has no native currency left',
-    holds: 'it reports that, ends no slot, and sends everything once it is topped up',
+    holds: 'it says so, ends no slot, and sends everything once it is topped up',
     invariants: ['I5'],
     test: SENDING,
     defences: [
@@ -171,9 +170,8 @@ export const TRANSACTIONS: readonly Fault[] = [
   },
   {
     id: 'F30',
-    fault: 'the chain refuses a settlement or a fill: a token is paused, an LP or a taker has no balance',
-    holds:
-      'it fails with the reason, escrowed inputs go back to the taker, and orders that shared its transaction settle',
+    fault: 'the chain refuses a settlement or a fill: a paused token, an LP or taker without balance',
+    holds: 'it fails with the reason; escrowed inputs go back; orders that shared its transaction settle',
     invariants: ['I5', 'I8'],
     test: SETTLING,
     defences: [

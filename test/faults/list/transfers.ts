@@ -9,9 +9,9 @@ export const TRANSFERS: readonly Fault[] = [
   {
     id: 'F46',
     fault:
-      'An LP that moves inventory to another chain is killed at every step: in its transactions, and before and after it records what became of them.',
+      'an LP that moves inventory to another chain is killed at every step, before and after recording it',
     holds:
-      'The money moves once and is in one place at every moment; each step is one transaction. What is about to leave is not quoted, by the next process either.',
+      'the money moves once and is always in one place; each step is one transaction; what is about to leave is not quoted, by the next process either',
     invariants: ['I1', 'I4'],
     test: TEST,
     defences: [
@@ -30,9 +30,9 @@ export const TRANSFERS: readonly Fault[] = [
   {
     id: 'F47',
     fault:
-      'Circle’s attestation service is away, does not know the burn, refuses, breaks connections, answers nonsense and signs with strange keys, and the LP is killed meanwhile.',
+      'Circle’s attestation service is away, does not know the burn, refuses, breaks connections, answers nonsense, signs with strange keys; the LP is killed meanwhile',
     holds:
-      'The transfer waits and says for what; nothing is delivered that the contract would not accept; it goes on by itself when the service is back.',
+      'the transfer waits and says for what; nothing is delivered that the contract would not accept; it goes on when the service is back',
     invariants: ['I1'],
     test: TEST,
     defences: [
@@ -45,8 +45,8 @@ export const TRANSFERS: readonly Fault[] = [
   },
   {
     id: 'F48',
-    fault: 'An LP has requested money from its ledger to move it, and is down until the request has lapsed.',
-    holds: 'A final block shows the lapse, the request is made anew, and the money moves once.',
+    fault: 'an LP has requested money from its ledger to move it, and is down until the request has lapsed',
+    holds: 'a final block shows the lapse, the request is made anew, and the money moves once',
     invariants: ['I1', 'I4'],
     test: TEST,
     defences: [
@@ -67,9 +67,8 @@ export const TRANSFERS: readonly Fault[] = [
   },
   {
     id: 'F50',
-    fault:
-      'A bridge venue that refills its float from another chain is killed at every step: in its transactions, and before and after it records what became of them.',
-    holds: 'One transfer begins, the money moves once and is in one place; each step is one transaction.',
+    fault: 'a bridge venue that refills its float is killed at every step, before and after recording it',
+    holds: 'one transfer begins; the money moves once and is in one place; each step is one transaction',
     invariants: ['I1'],
     test: 'test/faults/bridge-refill.test.ts',
     defences: [

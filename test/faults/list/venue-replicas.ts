@@ -9,7 +9,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F10',
     fault:
-      'Redis is flushed, killed and started empty, or comes back with the first half of its log, under load and before the workers start',
+      'Redis is flushed, killed and started empty, or comes back with half of its log, under load and before the workers start',
     holds: 'every accepted order settles, once',
     invariants: ['I2', 'I5'],
     test: TEST,
@@ -25,7 +25,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F11',
     fault: 'Redis is a black hole: connections stay open and nothing answers',
-    holds: 'a submission commits and is answered with 200, and workers start, settle and stop without it',
+    holds: 'submissions are answered with 200; workers start, settle and stop without it',
     invariants: ['I2', 'I5'],
     test: TEST,
     defences: [
@@ -49,7 +49,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     id: 'F35',
     fault:
       'one LP of a split is offline, signs with a wrong key, or loses its authority after all have signed',
-    holds: 'the whole order is settled in one transaction, or nothing moves',
+    holds: 'the whole order settles in one transaction, or nothing moves',
     invariants: ['I1', 'I8'],
     test: 'test/faults/split.test.ts',
     defences: [
@@ -69,9 +69,9 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F36',
     fault:
-      'api replicas are killed under event streams, one listener reads nothing for long, and the connection of another goes half dead',
+      'api replicas are killed under event streams; one listener reads nothing for long, another’s connection goes half dead',
     holds:
-      'each listener, resuming at its cursor at any replica, gets every event once and in order, and polling answers the same',
+      'each listener, resuming at its cursor at any replica, gets every event once and in order; polling answers the same',
     invariants: ['I2'],
     test: TEST,
     defences: [
@@ -90,7 +90,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     fault:
       'every api replica and worker is stopped with SIGTERM and started again under load, one of them twice',
     holds:
-      'no order is lost or doubled, each process ends within ten seconds, and listeners are sent elsewhere with 1012',
+      'no order is lost or doubled; each process ends within ten seconds; listeners are sent elsewhere with 1012',
     invariants: ['I1', 'I2', 'I5'],
     test: TEST,
     defences: [
@@ -108,9 +108,9 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F39',
-    fault: 'the key that seals quotes and the API key that asked for them are rotated while quotes are live',
+    fault: 'the sealing key and the API key that asked are rotated while quotes are live',
     holds:
-      'quotes under the old seal are accepted by every replica until they expire, and not after; the revoked key is refused everywhere, and its quotes and orders stay the workspace’s',
+      'every replica accepts quotes under the old seal until they expire, not after; the revoked key is refused everywhere; its quotes and orders stay the workspace’s',
     invariants: ['I2', 'I6'],
     test: TEST,
     defences: [
@@ -141,9 +141,9 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F45',
     fault:
-      'of three replicas, each behind its own URL, one after the other is killed and started again while takers trade',
+      'of three replicas, each behind its own URL, one after the other is killed and restarted while takers trade',
     holds:
-      'a client that has all URLs reports no error, each trade is one order and settles, and every solver learns of every award',
+      'a client that has all URLs reports no error; each trade is one order and settles; every solver learns of every award',
     invariants: ['I1', 'I2', 'I5'],
     test: 'test/faults/client-failover.test.ts',
     defences: [
