@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import {
   DashboardBuilder,
   DashboardLinkBuilder,
+  DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
+  ThresholdsMode,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
@@ -656,7 +658,10 @@ function panel({ title, description, unit, stat, thresholds, queries }, width) {
     .height(stat ? 4 : 8);
   if (thresholds)
     builder.thresholds({
-      build: () => ({ mode: 'absolute', steps: thresholds.map(([color, value]) => ({ color, value })) }),
+      build: () => ({
+        mode: ThresholdsMode.Absolute,
+        steps: thresholds.map(([color, value]) => ({ color, value })),
+      }),
     });
   for (const [expr, legend] of queries)
     builder.withTarget(
@@ -677,7 +682,12 @@ function dashboard(name, { title, job, rows }) {
     .refresh('10s')
     .time({ from: 'now-1h', to: 'now' })
     .readonly()
-    .link(new DashboardLinkBuilder('firmquote').type('dashboards').tags(['firmquote']).asDropdown(true))
+    .link(
+      new DashboardLinkBuilder('firmquote')
+        .type(DashboardLinkType.Dashboards)
+        .tags(['firmquote'])
+        .asDropdown(true),
+    )
     .withVariable(new DatasourceVariableBuilder('datasource').type('prometheus').label('Prometheus'))
     .withVariable(
       new QueryVariableBuilder('instance')

@@ -9,11 +9,15 @@ export const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 
 /**
  * Runs a program to its end, passes signals on, and returns its exit status. With `onLine`, that function
- * gets every line of its output.
+ * gets every line of its output. `env` is added to the environment.
  */
-export function run(program, words, onLine) {
-  const child = spawn(program, words, { cwd: ROOT, stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit' });
-  if (onLine)
+export function run(program, words, onLine = undefined, env = {}) {
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit',
+  });
+  if (child.stdout && child.stderr)
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   const passOn = (signal) => child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];

@@ -3,7 +3,7 @@
  * fee, applies the configured bounds, computes the amounts and checks them. This one has a fixed edge, a skew
  * for the position, and a firmness charge that grows with the square root of time.
  *
- * @type {import('../../src/pricing/plugin.ts').PricingPlugin}
+ * @type {import('../../src/pricing/price-inputs.ts').PricingPlugin}
  */
 export default {
   name: 'root-of-time',

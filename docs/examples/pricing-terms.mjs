@@ -6,7 +6,7 @@
  *
  * To quote with it, put `"pricing": { "module": "docs/examples/pricing-terms.mjs" }` into the `lp` section.
  *
- * @type {import('../../src/pricing/plugin.ts').PricingPlugin}
+ * @type {import('../../src/pricing/price-inputs.ts').PricingPlugin}
  */
 export default {
   name: 'night-desk',
