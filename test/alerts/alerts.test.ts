@@ -16,10 +16,10 @@ import type { Client } from '../faults/support/client.ts';
 /** For a fault to become a metric, and the metric an alert. */
 const PATIENCE_MS = 180_000;
 /**
- * Half a second without an answer, also about the roster, or a slow event loop for a second is an alert here:
- * a busy machine causes it before the fault does.
+ * Half a second without an answer, also about the roster, or a second's wait for the event loop or for a
+ * connection with the database is an alert here: a busy machine causes it before the fault does.
  */
-const BY_LOAD = ['EventLoopBlocked', 'ProcessDown', 'NobodyQuotes'];
+const BY_LOAD = ['EventLoopBlocked', 'ProcessDown', 'NobodyQuotes', 'DatabaseBusy'];
 /** Whatever costs takers a quote or an order counts here. ops/*.test.yml say when these do not fire. */
 const BY_ANY_FAULT = ['SloBurnsFast', 'SloBurnsSlowly', 'FirmnessBroken', 'OrderStuck'];
 /** Of these, only that they fire is judged. */
