@@ -13,6 +13,10 @@ type Options = NonNullable<TestProjectInlineConfiguration['test']>;
 const BUILD = ['test/support/build.ts', 'test/support/cluster.ts'];
 /** Files share a process, which loads the code once. */
 const SHARED: Options = { isolate: false };
+/** One more than two cores, because tests mostly wait for blocks and leases. */
+const WORKERS = 3;
+/** Suites whose files share the workers when they run together, as in CI. */
+const TOGETHER: Options = { maxWorkers: WORKERS, sequence: { groupOrder: 1 } };
 /** A later test of these starts where the one before it ended. */
 const IN_ORDER: Options = { maxWorkers: 1, bail: 1 };
 const LIBRARIES: Options = {
@@ -24,19 +28,19 @@ const LIBRARIES: Options = {
 /** The projects but `short`, each with its folders under test/. */
 const SUITES: Record<string, Options & { folders: readonly string[] }> = {
   // Tests that take long each, and that a change elsewhere seldom breaks.
-  long: { folders: ['long'], ...SHARED, ...LIBRARIES, globalSetup: BUILD, maxWorkers: 2 },
+  long: { folders: ['long'], ...SHARED, ...LIBRARIES, globalSetup: BUILD, ...TOGETHER },
   // Faults, which kill, freeze and deceive real processes.
   faults: {
     folders: ['faults', 'kill'],
     ...SHARED,
     globalSetup: [...BUILD, 'test/faults/support/build.ts'],
-    maxWorkers: 2,
+    ...TOGETHER,
     hookTimeout: 300_000,
   },
   // Every alert rule against the fault that it is there for.
   alerts: { folders: ['alerts'], globalSetup: [...BUILD, 'test/faults/support/build.ts'], maxWorkers: 1 },
   // Peers that lie, flood and stall.
-  hostile: { folders: ['hostile'], ...SHARED, globalSetup: BUILD, maxWorkers: 2 },
+  hostile: { folders: ['hostile'], ...SHARED, globalSetup: BUILD, ...TOGETHER },
   // The pages for newcomers, followed against a whole demo.
   walkthrough: { folders: ['walkthrough'], globalSetup: ['test/support/build.ts'] },
   // The packed file, installed and used in an empty folder.
@@ -59,13 +63,7 @@ const SUITES: Record<string, Options & { folders: readonly string[] }> = {
   },
 };
 
-const SHORT: Options = {
-  ...SHARED,
-  ...LIBRARIES,
-  globalSetup: BUILD,
-  // One more than two cores, because tests mostly wait for blocks and leases.
-  maxWorkers: 3,
-};
+const SHORT: Options = { ...SHARED, ...LIBRARIES, globalSetup: BUILD, maxWorkers: WORKERS };
 
 /** Test files that need a missing program: scripts/test.mjs names them. */
 const leftOut = (process.env['FIRMQUOTE_TESTS_LEFT_OUT'] ?? '').split(',').filter(Boolean);
@@ -83,7 +81,7 @@ function project(name: string, at: number, options: Options): TestProjectInlineC
       expect: { poll: { timeout: 30_000, interval: 25 } },
       setupFiles: 'test/support/fast-check.ts',
       // `vitest run` without a project runs one after the other.
-      sequence: { groupOrder: at + 1 },
+      sequence: { groupOrder: at },
       ...options,
       exclude: [...(options.exclude ?? []), ...leftOut],
       maxWorkers: options.maxWorkers ?? 2,

@@ -8,7 +8,7 @@ import { captured, run } from './processes.mjs';
 import { missingPrograms } from './programs.mjs';
 
 /** Suites that fill both cores. */
-const ALONE = [['test'], ['run', 'test:long'], ['run', 'test:faults'], ['run', 'test:hostile']];
+const ALONE = [['test'], ['run', 'test:suites', '--', 'long', 'faults', 'hostile']];
 
 /** Suites that mostly wait. The first lane takes from the beginning, the second from the end. */
 const WAITING = [
@@ -22,6 +22,8 @@ const WAITING = [
 const DEMO = ['run', 'demo', '--', '--once'];
 
 export async function ci() {
+  // A test that passes only at its second try has a cause, which nobody looks for while CI is green.
+  process.env.FIRMQUOTE_UNSTEADY ??= 'fails';
   install();
   // Before the suites do it, two at the same time.
   missingPrograms();

@@ -37,15 +37,17 @@ const commands = {
   faults: (args) => faults(args),
   'lp-day': (args) => lpDay(args),
   // The tests that `npm test` leaves out because they take long.
-  long: () => suite('long'),
-  alerts: () => suite('alerts'),
-  rehearse: () => suite('rehearsal'),
-  walkthrough: () => suite('walkthrough'),
-  package: () => suite('package'),
+  long: () => suite(['long']),
+  alerts: () => suite(['alerts']),
+  rehearse: () => suite(['rehearsal']),
+  walkthrough: () => suite(['walkthrough']),
+  package: () => suite(['package']),
   hostile: (args) =>
     args.length > 0
       ? (install(), run(bin('vitest'), ['run', '--project', 'hostile', ...args]))
-      : suite('hostile'),
+      : suite(['hostile']),
+  // Several suites in one run: their files share the workers, so none waits for the end of another suite.
+  suites: (names) => seeded(names, 'test:faults'),
   // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
@@ -125,19 +127,22 @@ async function faults(args) {
     install();
     return typescript('test/faults/main.ts', args);
   }
-  const seed = given ?? String(Math.floor(Math.random() * 1e9));
-  console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
-  // Each name has the seed beside it, so that the end of a long run is enough to run the fault again.
-  return suite('faults', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+  return seeded(['faults'], 'test:faults', given);
 }
 
 /** Runs the LP's day with one seed: `--seed S` runs a day again. */
 async function lpDay([option, given, ...rest]) {
   if (option !== undefined && (option !== '--seed' || !/^\d+$/.test(given ?? '') || rest.length > 0))
     fail('Usage: npm run lp-day -- --seed S');
+  return seeded(['lp-day'], 'lp-day', given);
+}
+
+/** Runs suites with one seed, by which `npm run COMMAND` makes the same choices again. */
+function seeded(projects, command, given) {
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
-  console.log(`lp-day: seed ${seed} (again: npm run lp-day -- --seed ${seed})`);
-  return suite('lp-day', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+  console.log(`seed ${seed} (again: npm run ${command} -- --seed ${seed})`);
+  // Each name has the seed beside it, so that the end of a long run is enough to run the failure again.
+  return suite(projects, { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
 }
 
 function typescript(file, words) {

@@ -70,14 +70,14 @@ export async function contracts(env) {
   return close(tally);
 }
 
-/** Runs the tests of one project; `note` follows the name of each failure. */
-export async function suite(project, env = {}, note = '') {
+/** Runs the tests of some projects of vitest.config.ts; `note` follows the name of each failure. */
+export async function suite(projects, env = {}, note = '') {
   install();
   const missing = missingPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-suite-'));
   const verdict = await vitest(
     ([verb, ...words]) =>
-      run(bin('vitest'), [verb, '--project', project, ...words], undefined, {
+      run(bin('vitest'), [verb, ...projects.flatMap((name) => ['--project', name]), ...words], undefined, {
         ...env,
         ...withoutTestsOf(missing),
       }),
@@ -86,7 +86,7 @@ export async function suite(project, env = {}, note = '') {
   );
   rmSync(folder, { recursive: true });
   const tally = createTally();
-  countTests(tally, project, verdict);
+  countTests(tally, projects.join(', '), verdict);
   if (verdict.lines.length > 0) console.log(`\n${verdict.lines.map((line) => line + note).join('\n')}`);
   reportMissing(missing, tally);
   return close(tally);
