@@ -1,6 +1,6 @@
 /** Checks that the contracts and services of bridges are what the configuration says, and answer. */
 
-import { cctpProblems } from '../../adapters/bridges/cctp/check.ts';
+import { cctpProblems } from '../../adapters/bridges/cctp/place.ts';
 import { oftProblems } from '../../adapters/bridges/oft/place.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { ChainPort } from '../../ports/chain.ts';
