@@ -4,11 +4,8 @@
  */
 
 import { createAttestationService } from '../../src/adapters/bridges/cctp/attestation-service.ts';
-import {
-  createCctpBridge,
-  type CctpOptions,
-  type CctpPlace,
-} from '../../src/adapters/bridges/cctp/bridge.ts';
+import { createCctpBridge } from '../../src/adapters/bridges/cctp/bridge.ts';
+import type { CctpOptions, CctpPlace } from '../../src/adapters/bridges/cctp/place.ts';
 import { type CctpDeployment, deployCctp, linkCctp } from './deploy-cctp.ts';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';

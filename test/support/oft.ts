@@ -14,8 +14,8 @@ import {
   parseAbi,
   type EncodeDeployDataParameters,
 } from 'viem';
-import { createOftBridge, type OftOptions } from '../../src/adapters/bridges/oft/bridge.ts';
-import type { OftPlace } from '../../src/adapters/bridges/oft/place.ts';
+import { createOftBridge } from '../../src/adapters/bridges/oft/bridge.ts';
+import type { OftOptions, OftPlace } from '../../src/adapters/bridges/oft/place.ts';
 import { decodePacket, payloadHash } from '../../src/adapters/bridges/oft/packet.ts';
 import { connectDev } from '../../src/adapters/evm/deploy/deploy.ts';
 import { deployOft, linkOft, type OftDeployment } from './deploy-oft.ts';

@@ -1,8 +1,10 @@
 /** Makes the bridges that a configuration names. */
 
 import { createAttestationService } from '../../adapters/bridges/cctp/attestation-service.ts';
-import { createCctpBridge, type CctpPlace } from '../../adapters/bridges/cctp/bridge.ts';
-import { createOftBridge, type OftOptions } from '../../adapters/bridges/oft/bridge.ts';
+import { createCctpBridge } from '../../adapters/bridges/cctp/bridge.ts';
+import type { CctpPlace } from '../../adapters/bridges/cctp/place.ts';
+import { createOftBridge } from '../../adapters/bridges/oft/bridge.ts';
+import type { OftOptions } from '../../adapters/bridges/oft/place.ts';
 import { createOutbound } from '../../adapters/outbound/request.ts';
 import { parseUnits } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';

@@ -1,9 +1,24 @@
-/** Compares configured CCTP contracts with what they say of themselves: a wrong address would lose money. */
+/** CCTP's contracts on each chain, compared with what they say of themselves: a wrong address loses money. */
 
-import { addressToBytes32 } from '../../../domain/hex.ts';
-import { tryReadContract } from '../../evm/chain/read-contract.ts';
-import { burnLimit, type CctpPlace } from './bridge.ts';
-import { messageTransmitterAbi, tokenMessengerAbi } from './contracts.ts';
+import { type Address, addressToBytes32 } from '../../../domain/hex.ts';
+import { readContract, tryReadContract } from '../../evm/chain/read-contract.ts';
+import type { BridgePlace } from '../message-bridge.ts';
+import { messageTransmitterAbi, tokenMessengerAbi, tokenMinterAbi } from './contracts.ts';
+
+export interface CctpPlace extends BridgePlace {
+  domain: number;
+  messenger: Address;
+  transmitter: Address;
+  /** The usual time until a burn here is attested. `fast` null: Circle offers no fast transfers from here. */
+  seconds: { fast: number | null; standard: number };
+}
+
+export interface CctpOptions {
+  places: readonly CctpPlace[];
+  /** Fast transfers where they are offered for at most `maxFeeBps`, else standard ones. */
+  fast: boolean;
+  maxFeeBps: number;
+}
 
 /** Describes what is wrong; empty when transfers can go to and come from all the others. */
 export async function cctpProblems(place: CctpPlace, others: readonly CctpPlace[]): Promise<string[]> {
@@ -36,4 +51,19 @@ export async function cctpProblems(place: CctpPlace, others: readonly CctpPlace[
       (other) => `the messenger does not know ${other.messenger} on ${other.chain.chain.slug}`,
     ),
   ].filter((problem) => problem !== false);
+}
+
+/** Reads how many base units one burn may carry; 0n: the token is not burned there. */
+export async function burnLimit({ chain, messenger, token }: CctpPlace): Promise<bigint> {
+  const minter = await readContract(chain.read, {
+    abi: tokenMessengerAbi,
+    address: messenger,
+    functionName: 'localMinter',
+  });
+  return readContract(chain.read, {
+    abi: tokenMinterAbi,
+    address: minter,
+    functionName: 'burnLimitsPerMessage',
+    args: [token],
+  });
 }
