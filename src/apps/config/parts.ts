@@ -1,7 +1,7 @@
 /** Configuration sections that several apps share. */
 
 import * as z from 'zod';
-import { QUORUM } from '../../adapters/evm/chain/chain.ts';
+import { QUORUM } from '../../adapters/evm/chain/deciding.ts';
 import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
 import { ETHER, FINALITY_TAGS } from '../../domain/chain.ts';

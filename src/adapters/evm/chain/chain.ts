@@ -3,15 +3,7 @@
 import { type Chain, type FinalityTag, finalityStep } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
-import type {
-  ChainPort,
-  ChainViews,
-  ContractCall,
-  DecidingViews,
-  EscrowStatus,
-  Fees,
-  SendOutcome,
-} from '../../../ports/chain.ts';
+import type { ChainPort, ChainViews, ContractCall, Fees, SendOutcome } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
@@ -27,9 +19,9 @@ import { createHealth, HEALTH, type HealthOptions } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData, type ViewCaller } from './multicall.ts';
 import { simulateCall } from './simulate.ts';
 import { createProbe, type Probe } from '../rpc/probe.ts';
-import { type Agreed, createQuorum } from '../rpc/quorum.ts';
-import { type ChainRpc, createRpc, RpcRefusal, type RpcOptions } from '../rpc/rpc.ts';
+import { createRpc, RpcRefusal, type RpcOptions } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
+import { createDeciding, QUORUM, type QuorumOptions } from './deciding.ts';
 import { createViews } from './views.ts';
 import {
   fromOne,
@@ -59,19 +51,6 @@ interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   /** opStack: the start fails without the contract that names the chain's further fees. */
   feeModel?: FeeModel;
 }
-
-interface Witness extends ChainViews {
-  blockHash(number: bigint): Promise<Hex | undefined>;
-}
-
-interface QuorumOptions {
-  /** Several endpoints must agree from this many whole USD on, or when the value is unknown. */
-  aboveUsd: number;
-  /** How many endpoints must agree; all of them where there are fewer. */
-  agree: number;
-}
-
-export const QUORUM: QuorumOptions = { aboveUsd: 10_000, agree: 2 };
 
 const MAX_CLOCK_SKEW_MS = 5_000;
 
@@ -164,25 +143,70 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
   );
   const viewCaller = createViewCaller(rpc);
   const views = createViews(chain, rpc, viewCaller, feeModel);
-  const alone = decidingBy((_, read) =>
-    read({ ...views, blockHash: async (number) => (await blockAt(deps, number))?.hash }),
+  const blockHash = async (number: bigint) => (await blockAt(deps, number))?.hash;
+  const deciding = createDeciding(
+    { chain, rpc, anyone: { ...views, blockHash }, health, log, metrics },
+    quorum,
   );
-  const together =
-    rpc.endpoints === 1
-      ? alone
-      : decidingBy(
-          createQuorum(
-            {
-              chain: chain.slug,
-              witnesses: rpcUrls.map((_, index) => witness(rpc, chain, index)),
-              hashOf: ({ blockHash }, number) => blockHash(number),
-              health,
-              log,
-              metrics,
-            },
-            Math.min(quorum.agree, rpc.endpoints),
-          ),
-        );
+  showHead({ chain, head, tags, metrics });
+  const sends = metrics.counter(
+    'firmquote_chain_sends_total',
+    'Raw transactions sent to the chain, by answer of the node',
+    { chain: [chain.slug], outcome: SEND_OUTCOMES },
+  );
+
+  const deps: ChainDeps = {
+    ...{ rpc, rpcUrls, health, head, tags, probe, views, viewCaller, clock, log },
+    ...{ chain, configured, minBaseFee, feeModel, quorum },
+    logRange: createLogRange(),
+    sources: [chain.escrow, chain.oracle, ...(chain.quoteBond ? [chain.quoteBond] : [])],
+    decoded: createDecoder(),
+    suggestedTip: createTips(rpc),
+  };
+  return {
+    ...views,
+    chain,
+    head: head.current,
+    headSeenAtMs: head.seenAtMs,
+    onHead: head.onHead,
+    healthIssue: head.healthIssue,
+    finalNumber: (valueUsd) => finalNumber(deps, valueUsd),
+    deciding,
+    block: (number) => blockAt(deps, number),
+    events: (fromBlock, toBlock, thorough = false) =>
+      escrowEvents(deps, thorough ? fromAll : fromOne, fromBlock, toBlock),
+    orderEvents: (orderId, since) => orderEvents(deps, orderId, since),
+    newestLog: (emitter, topics, since) => newestLog(deps, emitter, topics, since),
+    logsSince: (emitter, topics, since) => logsSince(deps, emitter, topics, since),
+    surplus: (filler, orderId, at) => surplus(deps, filler, orderId, at),
+    simulate: (transaction, at) => simulateCall(rpc, transaction, at),
+    dryRun: (call) => dryRun(deps, call),
+    fees: () => fees(deps, state),
+    async transactionCount(address, tag) {
+      return Number(await rpc.request<Hex>('eth_getTransactionCount', [address, tag]));
+    },
+    async sendRaw(raw) {
+      const outcome = await sendRaw(rpc, raw);
+      sends.add({ chain: chain.slug, outcome: outcome.kind });
+      return outcome;
+    },
+    receipt: (hash, emitter) => receiptOfHash(deps, hash, emitter),
+    start: () => start(deps),
+    async close() {
+      await probe.stop();
+      await head.stop();
+      rpc.close();
+    },
+  };
+}
+
+/** Follows the head's number, age and doubts in metrics, and refreshes the finality tags at each new one. */
+function showHead({
+  chain,
+  head,
+  tags,
+  metrics,
+}: Pick<ChainDeps, 'chain' | 'head' | 'tags'> & Pick<ChainOptions, 'metrics'>): void {
   const labels = { chain: chain.slug };
   const headBlock = metrics.gauge('firmquote_chain_head_block', 'Number of the latest block seen', ['chain']);
   const headSeen = metrics.gauge(
@@ -204,94 +228,6 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
         gauge.set(head.healthIssue()?.kind === kind ? 1 : 0, { ...labels, kind });
     },
   );
-  const sends = metrics.counter(
-    'firmquote_chain_sends_total',
-    'Raw transactions sent to the chain, by answer of the node',
-    { chain: [chain.slug], outcome: SEND_OUTCOMES },
-  );
-
-  const decoded = createDecoder();
-  const logRange = createLogRange();
-  const suggestedTip = createTips(rpc);
-
-  const sources = [chain.escrow, chain.oracle, ...(chain.quoteBond ? [chain.quoteBond] : [])];
-
-  const deps: ChainDeps = {
-    rpc,
-    health,
-    logRange,
-    head,
-    sources,
-    decoded,
-    chain,
-    tags,
-    clock,
-    suggestedTip,
-    minBaseFee,
-    rpcUrls,
-    feeModel,
-    views,
-    configured,
-    viewCaller,
-    log,
-    probe,
-    quorum,
-  };
-  return {
-    ...views,
-    chain,
-    head: head.current,
-    headSeenAtMs: head.seenAtMs,
-    onHead: head.onHead,
-    healthIssue: head.healthIssue,
-    finalNumber: (valueUsd) => finalNumber(deps, valueUsd),
-    deciding: (valueUsd) => (valueUsd !== undefined && valueUsd < quorum.aboveUsd ? alone : together),
-    block: (number) => blockAt(deps, number),
-    events: (fromBlock, toBlock, thorough = false) =>
-      escrowEvents(deps, thorough ? fromAll : fromOne, fromBlock, toBlock),
-    orderEvents: (orderId, since) => orderEvents(deps, orderId, since),
-    newestLog: (emitter, topics, since) => newestLog(deps, emitter, topics, since),
-    logsSince: (emitter, topics, since) => logsSince(deps, emitter, topics, since),
-    surplus: (filler, orderId, at) => surplus(deps, filler, orderId, at),
-    simulate: (transaction, at) => simulateCall(rpc, transaction, at),
-    dryRun: (arg0) => dryRun(deps, arg0),
-    fees: () => fees(deps, state),
-    async transactionCount(address, tag) {
-      return Number(await rpc.request<Hex>('eth_getTransactionCount', [address, tag]));
-    },
-    async sendRaw(raw) {
-      const outcome = await sendRaw(rpc, raw);
-      sends.add({ ...labels, outcome: outcome.kind });
-      return outcome;
-    },
-    receipt: (hash, emitter) => receiptOfHash(deps, hash, emitter),
-    start: () => start(deps),
-    async close() {
-      await probe.stop();
-      await head.stop();
-      rpc.close();
-    },
-  };
-}
-
-function decidingBy(agreed: Agreed<Witness>): DecidingViews {
-  return {
-    orderStatus: (orderId, at) => agreed<EscrowStatus>(at, (each) => each.orderStatus(orderId, at)),
-    fillRecord: (orderId, outputHash, at) => agreed(at, (each) => each.fillRecord(orderId, outputHash, at)),
-    isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
-      agreed(at, (each) => each.isProven(oracle, remoteChainId, remoteOracle, application, payloadHash, at)),
-    blockHash: (number, at) => agreed(at, (each) => each.blockHash(number)),
-  };
-}
-
-/** Builds the views of one endpoint of the quorum. */
-function witness(rpc: ChainRpc, chain: Chain, index: number): Witness {
-  const only = rpc.only(index);
-  return {
-    ...createViews(chain, only, createViewCaller(only)),
-    blockHash: async (number) =>
-      (await only.request<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]))?.hash,
-  };
 }
 
 function finalNumber({ head, chain, tags }: ChainDeps, valueUsd: number | undefined): bigint | undefined {
