@@ -12,7 +12,14 @@ import { orderTimes, toSeconds, type UnixSeconds } from '../../domain/time.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
+import type {
+  RouteAsk,
+  RouteDelivery,
+  RoutePair,
+  RoutePromise,
+  RouteQuote,
+  RouteVenue,
+} from '../../ports/route-venue.ts';
 import { assetId, type AssetId } from '../../domain/asset.ts';
 import type {
   PartnerOrderState,
@@ -58,193 +65,238 @@ export interface PartnerVenue extends RouteVenue {
 
 const POLL_MS = 100;
 
+interface VenueDeps extends PartnerVenueDeps {
+  options: PartnerVenueOptions;
+}
+
+interface VenueState {
+  /** undefined until they have been read once. */
+  terms: PartnerTerms | undefined;
+  /** The pairs of the terms, by `keyOf`. */
+  pairs: ReadonlyMap<string, PartnerPair>;
+  cancelTimer: () => void;
+  stopped: boolean;
+  /** The partner's ids of its quotes. The router passes the same object to `promise`. */
+  quoteIds: WeakMap<RouteQuote, string>;
+}
+
 export function createPartnerVenue(
-  { client, chains, clock, log }: PartnerVenueDeps,
+  capabilities: PartnerVenueDeps,
   options: PartnerVenueOptions,
 ): PartnerVenue {
-  const { id, name, kind, limits } = options;
-  let terms: PartnerTerms | undefined;
-  let pairs: ReadonlyMap<string, PartnerPair> = new Map();
-  let cancelTimer = () => {};
-  let stopped = false;
-  /** The router passes the same object to `promise`. */
-  const quoteIds = new WeakMap<RouteQuote, string>();
-
-  async function readTerms(): Promise<void> {
-    try {
-      const read = await client.ask('terms', {}, options.orderTimeoutMs);
-      if (read.kind !== kind)
-        throw new PartnerFault(id, 'terms', `its kind is ${read.kind}, and we have it as ${kind}`);
-      terms = read;
-      pairs = new Map(read.pairs.map((pair) => [keyOf(pair), pair]));
-    } catch (error) {
-      log.warn({ partner: id, error }, 'the terms of a route partner could not be read; the last ones stay');
-    }
-    if (!stopped) cancelTimer = clock.after(options.termsMs, () => void readTerms());
-  }
-
-  const accountOn = (chainId: number): Address | undefined =>
-    terms?.accounts.find((each) => each.chainId === chainId)?.account;
-
-  async function quote(ask: RouteAsk): Promise<RouteQuote | Decline | Closed> {
-    const pair = pairs.get(keyOf(assetsOf(ask)));
-    const account = accountOn(ask.dest.id);
-    if (!terms || !pair || account === undefined || accountOn(ask.origin.id) !== account)
-      return { declined: 'pair' };
-    const hours = hoursFor(terms.hours, ask);
-    if ('declined' in hours) return hours;
-    const amount = ask.side === 'exactInput' ? ask.fees.handedOver(ask.amount, 0n) : ask.amount;
-    const outside = ask.side === 'exactInput' ? beyondLimits(pair, amount, ask) : undefined;
-    if (outside) return outside;
-    const validTo = Math.min(ask.validity.to, hours.cutOff);
-    const answer = await client.ask(
-      'quote',
-      {
-        ...assetsOf(ask),
-        side: ask.side,
-        amount: amount.toString(),
-        taker: ask.taker,
-        receiver: ask.receiver,
-        now: ask.at.origin.timestamp,
-        originBlock: ask.at.origin.number.toString(),
-        destBlock: ask.at.dest.number.toString(),
-        validFrom: ask.validity.from,
-        validTo,
-      },
-      limits.timeoutMs,
-    );
-    if ('declined' in answer) return answer.declined === 'closed' ? closed(answer) : declined(answer, ask);
-    const wrong = objectionTo(answer, { ask, pair, amount, validTo });
-    if (wrong !== undefined) throw new PartnerFault(id, 'quote', wrong);
-    const outputAmount = BigInt(answer.amountOut);
-    const made: RouteQuote = {
-      inputAmount: ask.side === 'exactInput' ? ask.amount : ask.fees.inputFor(BigInt(answer.amountIn), 0n),
-      outputAmount,
-      minimumOutput: outputAmount,
-      validUntil: answer.validUntil,
-      eta: answer.eta,
-      via: [],
-      fees: [{ in: 'input', amount: BigInt(answer.fee) }],
-      execution: { kind: 'solver', account },
-    };
-    quoteIds.set(made, answer.quoteId);
-    return made;
-  }
-
-  async function stateOf(orderId: Bytes32, order: StandardOrder): Promise<PartnerOrderState> {
-    const ask = { orderId };
-    try {
-      return await client.ask('status', ask, options.orderTimeoutMs);
-    } catch (error) {
-      if (!(error instanceof PartnerRefusal) || error.reason !== 'unknown') throw error;
-    }
-    return client.ask(
-      'accept',
-      { ...ask, originChainId: Number(order.originChainId), order: orderToMessage(order) },
-      options.orderTimeoutMs,
-    );
-  }
-
-  async function unfilled(orderId: Bytes32, outputs: readonly MandateOutput[]): Promise<MandateOutput[]> {
-    const filled = await Promise.all(
-      outputs.map(async (output) => {
-        const record = await destOf(output).fillRecord(orderId, outputHash(output));
-        return record !== undefined;
-      }),
-    );
-    return outputs.filter((_, index) => !filled[index]);
-  }
-
-  function destOf(output: MandateOutput): ChainPort {
-    const port = chains.get(Number(output.chainId));
-    if (!port) throw new DeliveryPending(id, `chain ${output.chainId} is not connected`);
-    return port;
-  }
-
-  async function untilFilled(orderId: Bytes32, outputs: readonly MandateOutput[]): Promise<void> {
-    const endsAtMs = clock.monotonicMs() + options.fillMs;
-    for (;;) {
-      const left = await unfilled(orderId, outputs);
-      if (left.length === 0) return;
-      if (clock.monotonicMs() >= endsAtMs)
-        throw new DeliveryPending(id, 'it says that it delivers, and the chain shows no fill');
-      await new Promise<void>((done) => clock.after(POLL_MS, done));
-    }
-  }
-
+  const { client, clock } = capabilities;
+  const { id, name, kind, limits, publicKeys } = options;
+  const deps: VenueDeps = { ...capabilities, options };
+  const state: VenueState = {
+    ...{ terms: undefined, pairs: new Map(), cancelTimer: () => {}, stopped: false },
+    quoteIds: new WeakMap(),
+  };
   return {
     id,
     name,
     kind,
     limits: { ...limits, maxSlackBps: 0 },
-    serves: (pair) => pairs.has(keyOf(assetsIn(pair))),
+    serves: (pair) => state.pairs.has(keyOf(assetsIn(pair))),
     standing() {
-      if (!terms) return { declined: 'standby', detail: 'its terms have not been read yet' };
+      if (!state.terms) return { declined: 'standby', detail: 'its terms have not been read yet' };
       const now = toSeconds(clock.nowMs());
-      const hours = hoursAt(terms.hours, now, now);
+      const hours = hoursAt(state.terms.hours, now, now);
       return hours && 'declined' in hours ? hours : undefined;
     },
-    quote,
-    async promise({ ask, quote: shown, nonce }) {
-      const quoteId = quoteIds.get(shown);
-      if (quoteId === undefined) return false;
-      const { proofWindowSeconds } = ask.origin;
-      // The longest that the router can give an order of any value.
-      const landingMarginSeconds = crossLandingSeconds(ask.origin, undefined);
-      const { fillDeadline } = orderTimes(shown.validUntil, { landingMarginSeconds, proofWindowSeconds });
-      const answer = await client.ask(
-        'reserve',
-        { quoteId, originChainId: ask.origin.id, nonce: nonce.toString(), fillDeadline },
-        limits.timeoutMs,
-      );
-      return answer.reserved;
-    },
-    async deliver({ orderId, order, outputs }) {
-      const wanted = outputs.flatMap((index) => order.outputs[index] ?? []);
-      if ((await unfilled(orderId, wanted)).length === 0) return;
-      const state = await stateOf(orderId, order);
-      if (state.orderId !== orderId) throw new PartnerFault(id, 'status', 'it is about another order');
-      if (state.status === 'refused' || state.status === 'cancelled')
-        throw new DeliveryPending(
-          id,
-          `it has ${state.status} the order: ${state.detail ?? 'no reason given'}`,
-        );
-      if (state.status === 'accepted') {
-        const begun = await client.ask('deliver', { orderId }, options.orderTimeoutMs);
-        if (begun.status === 'accepted') {
-          await giveUpLate(orderId, order, wanted);
-          throw new DeliveryPending(id, `it has not begun: ${begun.detail ?? 'no reason given'}`);
-        }
-      }
-      await untilFilled(orderId, wanted);
-    },
-    async start() {
-      await readTerms();
-    },
+    quote: (ask) => quote(deps, state, ask),
+    promise: (promised) => reserve(deps, state, promised),
+    deliver: (delivery) => deliver(deps, delivery),
+    start: () => readTerms(deps, state),
     stop() {
-      stopped = true;
-      cancelTimer();
+      state.stopped = true;
+      state.cancelTimer();
     },
-    terms: () => terms,
+    terms: () => state.terms,
     payouts: createPayoutDesk(
-      { client, clock, terms: () => terms },
-      { id, publicKeys: options.publicKeys, timeoutMs: limits.timeoutMs },
+      { client, clock, terms: () => state.terms },
+      { id, publicKeys, timeoutMs: limits.timeoutMs },
     ),
   };
+}
 
-  /** Gives an order up late. The taker then has its money back immediately, and not only after `expires`. */
-  async function giveUpLate(
-    orderId: Bytes32,
-    { fillDeadline }: StandardOrder,
-    outputs: readonly MandateOutput[],
-  ): Promise<void> {
-    const now = Math.max(...outputs.map((output) => destOf(output).head()?.timestamp ?? 0));
-    if (fillDeadline - now > options.cancelSeconds) return;
-    const { status } = await client.ask('cancel', { orderId }, options.orderTimeoutMs);
-    log.info(
-      { partner: id, orderId, status },
-      'a partner that does not deliver was asked to give the order up',
-    );
+async function readTerms(deps: VenueDeps, state: VenueState): Promise<void> {
+  const { client, clock, log } = deps;
+  const { id, kind, orderTimeoutMs, termsMs } = deps.options;
+  try {
+    const read = await client.ask('terms', {}, orderTimeoutMs);
+    if (read.kind !== kind)
+      throw new PartnerFault(id, 'terms', `its kind is ${read.kind}, and we have it as ${kind}`);
+    state.terms = read;
+    state.pairs = new Map(read.pairs.map((pair) => [keyOf(pair), pair]));
+  } catch (error) {
+    log.warn({ partner: id, error }, 'the terms of a route partner could not be read; the last ones stay');
+  }
+  if (!state.stopped) state.cancelTimer = clock.after(termsMs, () => void readTerms(deps, state));
+}
+
+async function quote(
+  { client, options: { id, limits } }: VenueDeps,
+  { terms, pairs, quoteIds }: VenueState,
+  ask: RouteAsk,
+): Promise<RouteQuote | Decline | Closed> {
+  const pair = pairs.get(keyOf(assetsOf(ask)));
+  const account = accountOn(terms, ask.dest.id);
+  if (!terms || !pair || account === undefined || accountOn(terms, ask.origin.id) !== account)
+    return { declined: 'pair' };
+  const hours = hoursFor(terms.hours, ask);
+  if ('declined' in hours) return hours;
+  const amount = ask.side === 'exactInput' ? ask.fees.handedOver(ask.amount, 0n) : ask.amount;
+  const outside = ask.side === 'exactInput' ? beyondLimits(pair, amount, ask) : undefined;
+  if (outside) return outside;
+  const validTo = Math.min(ask.validity.to, hours.cutOff);
+  const answer = await client.ask(
+    'quote',
+    {
+      ...assetsOf(ask),
+      side: ask.side,
+      amount: amount.toString(),
+      taker: ask.taker,
+      receiver: ask.receiver,
+      now: ask.at.origin.timestamp,
+      originBlock: ask.at.origin.number.toString(),
+      destBlock: ask.at.dest.number.toString(),
+      validFrom: ask.validity.from,
+      validTo,
+    },
+    limits.timeoutMs,
+  );
+  if ('declined' in answer) return answer.declined === 'closed' ? closed(answer) : declined(answer, ask);
+  const wrong = objectionTo(answer, { ask, pair, amount, validTo });
+  if (wrong !== undefined) throw new PartnerFault(id, 'quote', wrong);
+  const outputAmount = BigInt(answer.amountOut);
+  const made: RouteQuote = {
+    inputAmount: ask.side === 'exactInput' ? ask.amount : ask.fees.inputFor(BigInt(answer.amountIn), 0n),
+    outputAmount,
+    minimumOutput: outputAmount,
+    validUntil: answer.validUntil,
+    eta: answer.eta,
+    via: [],
+    fees: [{ in: 'input', amount: BigInt(answer.fee) }],
+    execution: { kind: 'solver', account },
+  };
+  quoteIds.set(made, answer.quoteId);
+  return made;
+}
+
+const accountOn = (terms: PartnerTerms | undefined, chainId: number): Address | undefined =>
+  terms?.accounts.find((each) => each.chainId === chainId)?.account;
+
+/** Asks the partner to hold what a quote promises. false: it does not. */
+async function reserve(
+  { client, options: { limits } }: VenueDeps,
+  { quoteIds }: VenueState,
+  { ask, quote: shown, nonce }: RoutePromise,
+): Promise<boolean> {
+  const quoteId = quoteIds.get(shown);
+  if (quoteId === undefined) return false;
+  const { proofWindowSeconds } = ask.origin;
+  // The longest that the router can give an order of any value.
+  const landingMarginSeconds = crossLandingSeconds(ask.origin, undefined);
+  const { fillDeadline } = orderTimes(shown.validUntil, { landingMarginSeconds, proofWindowSeconds });
+  const answer = await client.ask(
+    'reserve',
+    { quoteId, originChainId: ask.origin.id, nonce: nonce.toString(), fillDeadline },
+    limits.timeoutMs,
+  );
+  return answer.reserved;
+}
+
+async function deliver(deps: VenueDeps, { orderId, order, outputs }: RouteDelivery): Promise<void> {
+  const { client } = deps;
+  const { id, orderTimeoutMs } = deps.options;
+  const wanted = outputs.flatMap((index) => order.outputs[index] ?? []);
+  if ((await unfilled(deps, orderId, wanted)).length === 0) return;
+  const state = await stateOf(deps, orderId, order);
+  if (state.orderId !== orderId) throw new PartnerFault(id, 'status', 'it is about another order');
+  if (state.status === 'refused' || state.status === 'cancelled')
+    throw new DeliveryPending(id, `it has ${state.status} the order: ${state.detail ?? 'no reason given'}`);
+  if (state.status === 'accepted') {
+    const begun = await client.ask('deliver', { orderId }, orderTimeoutMs);
+    if (begun.status === 'accepted') {
+      await giveUpLate(deps, orderId, order, wanted);
+      throw new DeliveryPending(id, `it has not begun: ${begun.detail ?? 'no reason given'}`);
+    }
+  }
+  await untilFilled(deps, orderId, wanted);
+}
+
+/** Returns the outputs that the chain does not show as filled. */
+async function unfilled(
+  deps: VenueDeps,
+  orderId: Bytes32,
+  outputs: readonly MandateOutput[],
+): Promise<MandateOutput[]> {
+  const filled = await Promise.all(
+    outputs.map(async (output) => {
+      const record = await destOf(deps, output).fillRecord(orderId, outputHash(output));
+      return record !== undefined;
+    }),
+  );
+  return outputs.filter((_, index) => !filled[index]);
+}
+
+function destOf({ chains, options: { id } }: VenueDeps, output: MandateOutput): ChainPort {
+  const port = chains.get(Number(output.chainId));
+  if (!port) throw new DeliveryPending(id, `chain ${output.chainId} is not connected`);
+  return port;
+}
+
+/** Asks how far the order is, and hands it over where the partner does not know it. */
+async function stateOf(
+  { client, options: { orderTimeoutMs } }: VenueDeps,
+  orderId: Bytes32,
+  order: StandardOrder,
+): Promise<PartnerOrderState> {
+  const ask = { orderId };
+  try {
+    return await client.ask('status', ask, orderTimeoutMs);
+  } catch (error) {
+    if (!(error instanceof PartnerRefusal) || error.reason !== 'unknown') throw error;
+  }
+  return client.ask(
+    'accept',
+    { ...ask, originChainId: Number(order.originChainId), order: orderToMessage(order) },
+    orderTimeoutMs,
+  );
+}
+
+/** Gives an order up late. The taker then has its money back immediately, and not only after `expires`. */
+async function giveUpLate(
+  deps: VenueDeps,
+  orderId: Bytes32,
+  { fillDeadline }: StandardOrder,
+  outputs: readonly MandateOutput[],
+): Promise<void> {
+  const { client, log } = deps;
+  const { id, cancelSeconds, orderTimeoutMs } = deps.options;
+  const now = Math.max(...outputs.map((output) => destOf(deps, output).head()?.timestamp ?? 0));
+  if (fillDeadline - now > cancelSeconds) return;
+  const { status } = await client.ask('cancel', { orderId }, orderTimeoutMs);
+  log.info(
+    { partner: id, orderId, status },
+    'a partner that does not deliver was asked to give the order up',
+  );
+}
+
+async function untilFilled(
+  deps: VenueDeps,
+  orderId: Bytes32,
+  outputs: readonly MandateOutput[],
+): Promise<void> {
+  const { clock } = deps;
+  const { id, fillMs } = deps.options;
+  const endsAtMs = clock.monotonicMs() + fillMs;
+  for (;;) {
+    const left = await unfilled(deps, orderId, outputs);
+    if (left.length === 0) return;
+    if (clock.monotonicMs() >= endsAtMs)
+      throw new DeliveryPending(id, 'it says that it delivers, and the chain shows no fill');
+    await new Promise<void>((done) => clock.after(POLL_MS, done));
   }
 }
 
