@@ -58,8 +58,13 @@ function endAll(socket: Socket): void {
   for (const end of waiting.get(socket) ?? []) end();
 }
 
+export interface Unread {
+  /** Counts the answer's bytes as unread; called before it is sent. */
+  sending(socket: Socket, response: ServerResponse, bytes: number): void;
+}
+
 /** Beyond this much of all answers that clients have not taken, those who left the most are disconnected. */
-export function createUnread(mostBytes: number, disconnected: () => void) {
+export function createUnread(mostBytes: number, disconnected: () => void): Unread {
   const bySocket = new Map<Socket, number>();
   let total = 0;
 
@@ -71,8 +76,7 @@ export function createUnread(mostBytes: number, disconnected: () => void) {
   }
 
   return {
-    /** Counts the answer's bytes as unread; called before it is sent. */
-    sending(socket: Socket, response: ServerResponse, bytes: number): void {
+    sending(socket, response, bytes) {
       add(socket, bytes);
       onEnd(socket, response, () => add(socket, -bytes));
       while (total > mostBytes) {

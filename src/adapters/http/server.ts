@@ -29,7 +29,7 @@ import { inRequest } from '../pino/request-context.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from './sockets/socket-server.ts';
 import { type ApiDocuments, createApiDocuments } from './api-documents.ts';
 import { bareAddress, clientOf } from './client-address.ts';
-import { createUnread, limitConnections, onEnd } from './connections.ts';
+import { createUnread, limitConnections, onEnd, type Unread } from './connections.ts';
 import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';
 import { createDocument } from './documents.ts';
 import { allowOrigins, edgeHeaders, headerLines, requestIdOf, requestIds } from './edge.ts';
@@ -371,7 +371,7 @@ function register<Key extends ApiCaller>(
     log: Log;
     bodyLimitBytes: number;
     downloadTimeoutMs: number;
-    unread: ReturnType<typeof createUnread>;
+    unread: Unread;
   },
 ): void {
   const schema = {

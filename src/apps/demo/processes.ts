@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { UpstreamError } from '../../domain/errors.ts';
-import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
 import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 import { startAnvil } from './chains/anvil.ts';
@@ -16,7 +16,7 @@ import type { ChildSpec } from './supervisor.ts';
 const READY_TIMEOUT_MS = 60_000;
 
 export function postgresSpec(layout: Layout, log: Log) {
-  let server: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined;
+  let server: EmbeddedPostgres | undefined;
   const running = () => {
     if (!server) throw new UpstreamError('The database is not running.', { code: 'database_unavailable' });
     return server;

@@ -182,9 +182,19 @@ export async function deployContractWallets({
   return wallets;
 }
 
-export type Dev = Awaited<ReturnType<typeof connectDev>>;
+/** The deployer of a development chain. Its transactions are sent at once, and mined together. */
+export interface Dev {
+  address: Address;
+  rpc(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** `to` null creates a contract. */
+  send(to: Address | null, data: Hex): void;
+  /** Returns the address that the contract will have. */
+  create(parameters: EncodeDeployDataParameters): Address;
+  /** Resolves when all that was sent is mined. Throws `UpstreamError` when one reverted. */
+  settled(): Promise<void>;
+}
 
-export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAccess) {
+export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAccess): Promise<Dev> {
   const account = privateKeyToAccount(deployerPrivateKey);
   const chain = {
     id: chainId,
@@ -240,12 +250,12 @@ export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAcc
     address: lower(account.address),
     rpc,
     send,
-    create(parameters: EncodeDeployDataParameters): Address {
+    create(parameters) {
       const address = getContractAddress({ from: account.address, nonce: BigInt(nonce) });
       send(null, encodeDeployData(parameters));
       return lower(address);
     },
-    async settled(): Promise<void> {
+    async settled() {
       const hashes = await Promise.all(sent.map(({ hash }) => hash));
       let stuckAt: number | undefined;
       const nudges = setInterval(

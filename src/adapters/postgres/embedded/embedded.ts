@@ -38,9 +38,21 @@ const SETTINGS: Record<string, string> = {
   tcp_keepalives_count: '3',
 };
 
-export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
+export interface EmbeddedPostgres extends Pick<WatchedChild, 'pid' | 'exited' | 'stop' | 'kill'> {
+  /** The URL of the database `postgres`, with its password. */
+  url: string;
+  port: number;
+  clusterDir: string;
+  /** Creates a database where it is missing, and returns its URL. */
+  database(name: string): Promise<string>;
+}
 
-export async function startEmbeddedPostgres({ dataDir, port, log, settings }: EmbeddedPostgresOptions) {
+export async function startEmbeddedPostgres({
+  dataDir,
+  port,
+  log,
+  settings,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const user = await unprivilegedUser();
   const binaries = await findBinaries(user);
   const home = resolve(dataDir);
@@ -61,7 +73,7 @@ export async function startEmbeddedPostgres({ dataDir, port, log, settings }: Em
     exited: server.exited,
     stop: server.stop,
     kill: server.kill,
-    async database(name: string): Promise<string> {
+    async database(name) {
       await createDatabase(url('postgres'), name);
       return url(name);
     },

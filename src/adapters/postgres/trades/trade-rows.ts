@@ -136,10 +136,16 @@ export const tradeFromRow = (row: TradeDbRow): TradeRow => ({
   state: row.state,
 });
 
-export type Families = ReturnType<typeof createFamilies>;
+export interface Families {
+  /** Stores the book and the family of an order where they are new, and returns their ids. */
+  of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }>;
+  /** Returns the id of a book; undefined while it has no orders. */
+  book(book: TradeBook): Promise<number | undefined>;
+  list(book: number): Promise<readonly TradeFamily[]>;
+}
 
 /** Families never change, so they are cached. */
-export function createFamilies(db: Queryable) {
+export function createFamilies(db: Queryable): Families {
   const books = new Map<string, Promise<number>>();
   const families = new Map<string, Promise<number>>();
   const lists = new Map<number, readonly TradeFamily[]>();
@@ -189,7 +195,7 @@ export function createFamilies(db: Queryable) {
   }
 
   return {
-    async of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }> {
+    async of(order, terms) {
       const member = order.memberId ?? '';
       const book = await once(books, `${order.mode} ${order.workspaceId}`, () => bookOf(order));
       const key = JSON.stringify([
@@ -202,7 +208,7 @@ export function createFamilies(db: Queryable) {
       ]);
       return { book, family: await once(families, key, () => familyOf(book, terms, member)) };
     },
-    async book({ workspaceId, mode }: TradeBook): Promise<number | undefined> {
+    async book({ workspaceId, mode }) {
       const known = books.get(`${mode} ${workspaceId}`);
       if (known) return known;
       const [row] = await db.query<{ id: number }>(
@@ -212,7 +218,7 @@ export function createFamilies(db: Queryable) {
       if (row) books.set(`${mode} ${workspaceId}`, Promise.resolve(row.id));
       return row?.id;
     },
-    async list(book: number): Promise<readonly TradeFamily[]> {
+    async list(book) {
       const known = lists.get(book);
       const [row] = await db.query<{ n: number }>(
         { name: 'trade-families-known', text: 'select count(*) as n from trade_family where book = $1' },
