@@ -53,6 +53,12 @@ export interface Outbound {
   close(): void;
 }
 
+/**
+ * A connection that is idle for so long is closed, and sooner where the server says that it closes it sooner:
+ * a request on a connection that the server closes meanwhile would fail.
+ */
+const IDLE_MS = 15_000;
+
 export function createOutbound({
   allowHosts,
   allowPrivate,
@@ -61,10 +67,8 @@ export function createOutbound({
   keepAlive = true,
 }: OutboundOptions): Outbound {
   const allowed = allowHosts && new Set(allowHosts.map((host) => host.toLowerCase()));
-  const agents = {
-    'http:': new HttpAgent({ keepAlive, maxSockets: 32 }),
-    'https:': new HttpsAgent({ keepAlive, maxSockets: 32 }),
-  };
+  const kept = { keepAlive, maxSockets: 32, timeout: IDLE_MS };
+  const agents = { 'http:': new HttpAgent(kept), 'https:': new HttpsAgent(kept) };
 
   function check(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
