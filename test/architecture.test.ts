@@ -84,6 +84,7 @@ const SUB_FLOORS: Readonly<Record<string, readonly string[]>> = {
     'pino',
     'process',
     'system',
+    'backoff.ts',
     'batcher.ts',
     'semaphore.ts',
   ],

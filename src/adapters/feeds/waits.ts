@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../ports/clock.ts';
 import type { FeedWaitReason } from '../../ports/feed.ts';
+import { pauseMs } from '../backoff.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
 
 /** A server's wish not to be asked for a while. */
@@ -73,29 +74,32 @@ const STEADY_MS = 60_000;
 /** Binance's longest ban. Whatever a server says, it is asked again after this. */
 const LONGEST_SAID_MS = 3 * 86_400_000;
 
-export type Waits = ReturnType<typeof createWaits>;
+export interface Waits {
+  /** Returns the wait that the server at this URL asked for; undefined when it may be asked. */
+  left(url: string): { reason: FeedWaitReason; ms: number } | undefined;
+  /** Returns the ms to wait: as long as the server says, or longer each time. */
+  told(url: string, refusal: Refusal): number;
+}
 
 /** Makes the waits that all feeds of a process share, so that a feed that is made anew still waits. */
-export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000 }: WaitOptions = {}) {
+export function createWaits(clock: Clock, { firstMs = 5_000, longestMs = 300_000 }: WaitOptions = {}): Waits {
   const hosts = new Map<string, Refusal & { untilMs: number; count: number }>();
   const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
   return {
-    /** Returns the wait that the server at this URL asked for; undefined when it may be asked. */
-    left(url: string): { reason: FeedWaitReason; ms: number } | undefined {
+    left(url) {
       const known = hosts.get(hostOf(url));
       const ms = known === undefined ? 0 : known.untilMs - clock.monotonicMs();
       return known !== undefined && ms > 0 ? { reason: known.reason, ms } : undefined;
     },
-    /** Returns the ms to wait: as long as the server says, or longer each time. */
-    told(url: string, refusal: Refusal): number {
+    told(url, refusal) {
       const [host, nowMs] = [hostOf(url), clock.monotonicMs()];
       const known = hosts.get(host);
       const isWaiting = known !== undefined && nowMs < known.untilMs;
       // Requests sent before the first refusal do not lengthen the wait.
       const again = known !== undefined && nowMs - known.untilMs <= STEADY_MS;
       const count = isWaiting ? known.count : again ? known.count + 1 : 0;
-      const ownMs = isWaiting ? 0 : Math.min(firstMs * 2 ** count, longestMs);
+      const ownMs = isWaiting ? 0 : pauseMs(count, { firstMs, longestMs });
       const untilMs = Math.max(
         nowMs + Math.min(refusal.forMs ?? ownMs, LONGEST_SAID_MS),
         known?.untilMs ?? 0,

@@ -1,6 +1,7 @@
 /** Creates price feeds from the configuration. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { jittered, pauseMs } from '../../adapters/backoff.ts';
 import { createChainlinkFeed } from '../../adapters/feeds/chainlink.ts';
 import { createConstantFeed } from '../../adapters/feeds/constant.ts';
 import { createFileFeed } from '../../adapters/feeds/file.ts';
@@ -132,6 +133,6 @@ export function createSequencers(
 /** A reload makes feeds anew; what their servers asked for still counts. */
 const waits = createWaits(systemClock);
 
-/** Returns the pause: 200 ms growing to 10 s, with jitter over the upper half. */
-const backoff = (attempt: number): number =>
-  Math.round(Math.min(10_000, 200 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2));
+const BACKOFF = { firstMs: 200, longestMs: 10_000 };
+
+const backoff = (attempt: number): number => Math.round(jittered(pauseMs(attempt, BACKOFF), Math.random()));
