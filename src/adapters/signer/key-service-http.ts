@@ -1,4 +1,7 @@
-/** HTTP requests to key services that have no client library here. */
+/**
+ * HTTP requests to key services that have no client library here. Not by `outbound`: they may need a client
+ * certificate, and the signer that asks ends a request, and repeats it by the kind of its failure.
+ */
 
 import { Agent, type buildConnector } from 'undici';
 import { type KeyFailure, KeyServiceFailure } from './key-service.ts';
