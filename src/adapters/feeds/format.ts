@@ -66,16 +66,14 @@ export interface Book {
   ask: string;
 }
 
+type BookRefusal = 'malformed' | 'out_of_range' | 'empty' | 'crossed';
+
 /**
  * Reads prices that are texts such as "2500.10" or "2.5e-7"; sizes are checked where the exchange sends them.
  * The market rounds a bid down and an ask up to 1e-18, so a bid below that is no price. Returns why the book
  * is refused.
  */
-export function readBook(
-  bid: unknown,
-  ask: unknown,
-  sizes: readonly unknown[],
-): Book | 'malformed' | 'out_of_range' | 'empty' | 'crossed' {
+export function readBook(bid: unknown, ask: unknown, sizes: readonly unknown[]): Book | BookRefusal {
   const [bidText, askText] = [plainNumber(bid), plainNumber(ask)];
   if (bidText === undefined || askText === undefined) return 'malformed';
   const [bidPrice, askPrice] = [parseDecimal(bidText), parseDecimal(askText)];
@@ -92,7 +90,7 @@ export function readBook(
 const isInRange = ({ num, den }: Rational): boolean => num * ten(18) >= den && num < den * ten(18);
 
 /** Reads prices like `readBook`, for a source that may say one price for both sides. */
-export function readPrices(bid: unknown, ask: unknown): ReturnType<typeof readBook> {
+export function readPrices(bid: unknown, ask: unknown): Book | BookRefusal {
   const book = readBook(bid, ask, []);
   return book === 'crossed' && bid === ask
     ? { bid: plainNumber(bid) ?? '', ask: plainNumber(ask) ?? '' }
@@ -103,11 +101,15 @@ export function readPrices(bid: unknown, ask: unknown): ReturnType<typeof readBo
  * Orders the updates of each symbol by their number. A single step back is a late message. A second one that
  * rises above the first means that the source started again, or that the highest number was wrong.
  */
-export function createSequence() {
+interface Sequence {
+  /** Returns the reason to refuse the update; undefined when it is the newest. */
+  take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
+}
+
+export function createSequence(): Sequence {
   const newest = new Map<string, { update: number; behind: number | undefined }>();
   return {
-    /** Returns the reason to refuse the update; undefined when it is the newest. */
-    take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined {
+    take(symbol, update) {
       const last = newest.get(symbol);
       if (update === last?.update) return 'duplicate';
       if (last === undefined || update > (last.behind ?? last.update)) {
@@ -123,11 +125,15 @@ export function createSequence() {
 export const isFuture = (stampMs: number, nowMs: number): boolean => stampMs > nowMs + MAX_AHEAD_MS;
 
 /** Orders the prices of each symbol by the exchange's time. */
-export function createTimeOrder(nowMs: () => number) {
+export interface TimeOrder {
+  /** Returns the reason to refuse the price; undefined when it is the newest. */
+  take(symbol: string, stampMs: number): 'future' | 'out_of_order' | undefined;
+}
+
+export function createTimeOrder(nowMs: () => number): TimeOrder {
   const newest = new Map<string, number>();
   return {
-    /** Returns the reason to refuse the price; undefined when it is the newest. */
-    take(symbol: string, stampMs: number): 'future' | 'out_of_order' | undefined {
+    take(symbol, stampMs) {
       const now = nowMs();
       if (isFuture(stampMs, now)) return 'future';
       const last = newest.get(symbol);
