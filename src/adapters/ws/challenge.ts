@@ -1,8 +1,11 @@
-/** Reads a venue's first message, which names its contracts. */
+/**
+ * Reads a venue's first message, which names its contracts. Reads it once for a person, so it never
+ * reconnects.
+ */
 
-import { WebSocket } from 'ws';
 import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link/link.ts';
 import { linkAddress } from './link-client.ts';
+import { openSocket } from './open-socket.ts';
 
 type FirstMessage =
   | { kind: 'message'; frame: string }
@@ -19,13 +22,14 @@ export function readFirstMessage({
   withinMs?: number;
 }): Promise<FirstMessage> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(linkAddress(url), {
-      headers: { 'X-API-Key': apiKey },
-      maxPayload: LINK_MAX_PAYLOAD_BYTES,
-      perMessageDeflate: false,
-      handshakeTimeout: withinMs,
-      followRedirects: false,
-    });
+    const socket = openSocket(
+      linkAddress(url),
+      { headers: { 'X-API-Key': apiKey }, maxPayload: LINK_MAX_PAYLOAD_BYTES, handshakeTimeout: withinMs },
+      {
+        nowMs: () => performance.now(),
+        onFlood: () => end({ kind: 'unreachable', why: 'it sends too many pings' }),
+      },
+    );
     const timer = setTimeout(() => end({ kind: 'unreachable', why: 'it says nothing' }), withinMs);
     function end(result: FirstMessage): void {
       clearTimeout(timer);

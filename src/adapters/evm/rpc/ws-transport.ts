@@ -4,7 +4,8 @@
  */
 
 import { WebSocket } from 'ws';
-import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../../ws/per-second.ts';
+import { openSocket } from '../../ws/open-socket.ts';
+import { perSecond } from '../../ws/per-second.ts';
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseBounded, type RpcAnswer } from './answers.ts';
 
 export interface WsTransport {
@@ -39,15 +40,14 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
 
   function dial(): void {
     clearTimeout(again);
-    const current = new WebSocket(url, {
-      maxPayload: MAX_ANSWER_BYTES,
-      perMessageDeflate: false,
-      handshakeTimeout: timeoutMs,
-      followRedirects: false,
-    });
+    const current = openSocket(
+      url,
+      { maxPayload: MAX_ANSWER_BYTES, handshakeTimeout: timeoutMs },
+      { nowMs: () => performance.now(), onFlood: (it) => it.terminate() },
+    );
     socket = current;
     let alive = true;
-    const [unasked, controls] = [perSecond(() => performance.now()), perSecond(() => performance.now())];
+    const unasked = perSecond(() => performance.now());
     const pings = setInterval(() => {
       if (!alive) return current.terminate();
       alive = false;
@@ -57,14 +57,7 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
       if (onHead) void request(HEADS).catch(() => {});
       for (const call of pending.values()) if (!call.sent) send(current, call);
     });
-    const control = () => {
-      if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) current.terminate();
-    };
-    current.on('ping', control);
-    current.on('pong', () => {
-      control();
-      alive = true;
-    });
+    current.on('pong', () => (alive = true));
     current.on('message', (data, binary) => {
       // Frames of the same packet still arrive after the connection was ended.
       if (current.readyState !== WebSocket.OPEN) return;
@@ -76,8 +69,6 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
         current.terminate();
       }
     });
-    // A close event follows. The message may contain the URL.
-    current.on('error', () => {});
     current.on('close', () => {
       clearInterval(pings);
       for (const id of pending.keys()) settle(id)?.reject(new Error('the connection broke'));
