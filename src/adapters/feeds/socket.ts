@@ -1,6 +1,6 @@
 /**
  * A live feed over one WebSocket, replaced after no message for `silentMs`, no price for `quietMs`, or no
- * pong.
+ * pong. Its pauses also last as long as the exchange demands, so it opens its connections itself.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http';

@@ -1,6 +1,7 @@
 /**
  * JSON-RPC over one WebSocket, opened again whenever it is lost. viem's transport gives up after one failed
- * attempt, prints the URL with its key, and reads frames of up to 100 MiB.
+ * attempt, prints the URL with its key, and reads frames of up to 100 MiB. The pause before the next attempt
+ * does not grow, because calls wait for the connection, each with a time limit.
  */
 
 import { WebSocket } from 'ws';
