@@ -4,20 +4,21 @@
  */
 
 import { formatTokens } from '../../domain/amount.ts';
-import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
+import type { Control, Decline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { Market } from '../market/market.ts';
 import type { Bonds } from '../chain/bonds.ts';
-import { type ChainState, gasPriceOf } from '../routes/chain-state.ts';
+import type { ChainState } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { Proving } from '../settlement/proving.ts';
 import { chainReason, gasText, leastGas } from './chain-reason.ts';
+import { staleReasons, whyUnpriced } from './price-reason.ts';
 import type { Risk } from './risk.ts';
 import { pauseNote } from './scoped-pauses.ts';
 import {
@@ -242,12 +243,12 @@ function updatePairs(
   const found = new Map<string, PairStatus>();
   let open = false;
   let priceReason: StandbyReason | undefined;
-  for (const route of deps.quoting().routes.all) {
+  const { routes, context } = deps.quoting();
+  for (const route of routes.all) {
     const { pairName: pair } = route;
     if (found.get(pair)?.quoting === true) continue;
     const closed = closedReason(deps, state, route);
-    const unpriced =
-      closed === undefined ? (priceReasonOf(deps, route) ?? gasReasonOf(deps, route)) : undefined;
+    const unpriced = closed === undefined ? whyUnpriced(context, route) : undefined;
     open ||= closed === undefined;
     priceReason ??= unpriced;
     const reason = closed ?? unpriced?.note;
@@ -281,50 +282,6 @@ function hasInventory(deps: StandbyDeps, { dest, outputToken }: QuoteRoute): boo
   return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;
 }
 
-function priceReasonOf(
-  deps: StandbyDeps,
-  { pair: { base, quote }, pairName }: QuoteRoute,
-): StandbyReason | undefined {
-  const { market } = deps.quoting().context;
-  const condition = market.condition(base, quote);
-  if (condition?.blocks !== true && !isDecline(market.pair(base, quote))) return undefined;
-  return {
-    kind: 'price',
-    note: `${pairName}: ${condition?.detail ?? 'no price yet'}`,
-    ...(condition !== undefined && { control: condition.code }),
-  };
-}
-
-/** Our gas across chains is part of the price, so the native currency needs one too. */
-function gasReasonOf(
-  deps: StandbyDeps,
-  { origin, dest, sameChain, pairName }: QuoteRoute,
-): StandbyReason | undefined {
-  if (sameChain) return undefined;
-  const { chains, market } = deps.quoting().context;
-  for (const { id, slug } of [dest, origin]) {
-    const chain = chains.get(id);
-    if (chain === undefined) continue;
-    const gasPrice = gasPriceOf(chain);
-    const native = market.mid(gasPrice);
-    if (isDecline(native))
-      return {
-        kind: 'price',
-        note: `${pairName}: gas on ${slug} has no price: ${native.detail ?? `${gasPrice}: no price yet`}`,
-        ...(native.control !== undefined && { control: native.control }),
-      };
-    if (chain.weiPerGas === undefined)
-      return { kind: 'price', note: `${pairName}: the price of gas on ${slug} is not known yet` };
-  }
-  return undefined;
-}
-
-const staleReasons = (deps: StandbyDeps): StandbyReason[] =>
-  deps
-    .quoting()
-    .context.market.stale()
-    .map(({ symbol, detail }) => ({ kind: 'price', note: `${symbol}: ${detail}` }));
-
 function driftReasons(deps: StandbyDeps): StandbyReason[] {
   const { ledger, chains } = deps.quoting().context;
   return ledger.buckets().flatMap((bucket): StandbyReason[] => {
@@ -343,7 +300,7 @@ function update(deps: StandbyDeps, state: State): boolean {
   state.global = globalReason(deps, state);
   const { open, priceReason } = updatePairs(deps, state);
   const priced = state.pairs.some(({ quoting: now }) => now);
-  const stale = staleReasons(deps);
+  const stale = staleReasons(deps.quoting().context.market);
   const partial = [
     ...killReasons(deps).slice(1),
     ...state.stoppedChains.values(),
