@@ -4,12 +4,12 @@ import { formatUnits } from '../../domain/amount.ts';
 import type { Decline } from '../../domain/decline.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
-import type { FullestCap } from '../../inventory/limits.ts';
 import type { Mid } from '../../pricing/mid.ts';
-import type { Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { ChainSight } from '../routes/chain-state.ts';
+import { adjustmentNotes, capOf, gatesOf } from './explained-limits.ts';
+import { bpsOf, labelOf, linesOf } from './price-lines.ts';
 import type { PricingEvidence } from './pricing-evidence.ts';
 import type { QuoteRecord } from './quote-events.ts';
 import type { QuoteRoute } from '../routes/route.ts';
@@ -38,36 +38,9 @@ interface ExplainedTerm {
   amount: ExplainedAmount;
 }
 
-export interface ExplainedLimit {
-  name: string;
-  value: string;
-  limit: string;
-  share: number;
-}
-
 export type ExplainedQuote = ReturnType<typeof explainQuote>;
 export type ExplainedDecline = ReturnType<typeof explainDecline>;
 export type Explanation = ExplainedQuote | ExplainedDecline;
-
-const LABELS: Readonly<Record<string, string>> = {
-  conf: 'uncertain mid',
-  adv: 'adverse selection',
-  inv: 'inventory skew',
-  impact: 'market impact',
-  capital: 'locked capital',
-  rebal: 'rebalancing',
-  x: 'firmness premium',
-  m: 'markup',
-  explore: 'learning noise',
-  signalSkew: 'signal: skew',
-  signalWidth: 'signal: width',
-  signalShift: 'signal: fair value',
-  floor: 'least spread',
-  gas: 'own gas, buffered',
-  relay: 'relay fee',
-  fee: 'platform fee',
-  rounding: 'rounding',
-};
 
 export function explainQuote(record: QuoteRecord) {
   const made = quoteParts(record);
@@ -80,7 +53,7 @@ function quoteParts(record: QuoteRecord) {
   const out = (amount: bigint): ExplainedAmount => amountOf(amount, outputToken);
   const terms = linesOf(priced).map(({ name, bps, amount }) => ({
     name,
-    label: LABELS[name] ?? `plug-in: ${name}`,
+    label: labelOf(name),
     bps,
     amount: out(amount),
   }));
@@ -164,49 +137,6 @@ function quoteParts(record: QuoteRecord) {
   };
 }
 
-/**
- * Lines of gross - output. Fee, gas and relay fee are the charged integers. The spread is divided to a
- * billionth of a bp; the rest is rounding.
- */
-export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced) {
-  const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;
-  const { signalSkew = 0, signalWidth = 0, signalShift = 0 } = terms;
-  const floor = D - (c0 + fee + x + m + explore + signalSkew + signalWidth + signalShift);
-  const parts: [string, number][] = [
-    ['conf', conf],
-    ['adv', adv],
-    ['inv', inv],
-    ['impact', impact],
-    ['capital', capital],
-    ['rebal', rebal],
-    ...Object.entries(extra),
-    ['x', x],
-    ['m', m],
-  ];
-  if (explore !== 0) parts.push(['explore', explore]);
-  if (signalSkew !== 0) parts.push(['signalSkew', signalSkew]);
-  if (signalWidth !== 0) parts.push(['signalWidth', signalWidth]);
-  if (signalShift !== 0) parts.push(['signalShift', signalShift]);
-  // A smaller difference is rounding of floats.
-  if (Math.abs(floor) > 1e-9) parts.push(['floor', floor]);
-  const lines = parts.map(([name, bps]) => ({
-    name,
-    bps,
-    amount: (gross * BigInt(Math.round(bps * 1e9))) / PER_BILLIONTH_BPS,
-  }));
-  const rounding = lines.reduce((left, { amount }) => left - amount, spreadAmount);
-  const charged = (name: string, amount: bigint) => ({ name, bps: bpsOf(amount, gross), amount });
-  return [
-    ...lines,
-    charged('gas', gasAmount),
-    charged('relay', relayAmount),
-    charged('fee', feeAmount),
-    charged('rounding', rounding),
-  ];
-}
-
-const PER_BILLIONTH_BPS = 10_000_000_000_000n;
-
 export function explainDecline(record: DeclineRecord) {
   const made = declineParts(record);
   return { ...made, summary: declineSentence(made) };
@@ -287,77 +217,6 @@ function sightOf({ slug }: Chain, { head, headSeenAtMs, weiPerGas }: ChainSight,
   };
 }
 
-function adjustmentNotes({ inputs: { evidence } }: QuoteRecord): string[] {
-  if (evidence === undefined) return [];
-  const { sigmaFactor, sizeFactor, omegaFactor, maxSeconds } = evidence.adjustment;
-  return [
-    ...(sigmaFactor === 1 ? [] : [`volatility × ${sigmaFactor}`]),
-    ...(sizeFactor === 1 ? [] : [`largest size × ${sizeFactor}`]),
-    ...(omegaFactor === 1 ? [] : [`firmness premium × ${omegaFactor}`]),
-    ...(maxSeconds === undefined ? [] : [`validity cut to ${maxSeconds} s`]),
-  ];
-}
-
-const share = (value: number, limit: number): number =>
-  limit > 0 ? value / limit : Number.POSITIVE_INFINITY;
-
-function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
-  const { params, freeOutput, room, confidenceBps } = inputs;
-  const size = Number(priced.notional) / 1e6;
-  const gates: ExplainedLimit[] = [
-    {
-      name: 'largest size',
-      value: `$${formatUnits(priced.notional, 6)}`,
-      limit: `$${params.maxSize}`,
-      share: share(size, params.maxSize),
-    },
-    {
-      name: 'widest spread',
-      value: `${priced.terms.D.toFixed(2)} bps`,
-      limit: `${params.maxSpreadBps} bps`,
-      share: share(priced.terms.D, params.maxSpreadBps),
-    },
-    {
-      name: 'sources disagree',
-      value: `${confidenceBps.toFixed(2)} bps`,
-      limit: `${params.maxConfidenceBps} bps`,
-      share: share(confidenceBps, params.maxConfidenceBps),
-    },
-  ];
-  const most = (
-    name: string,
-    amount: bigint,
-    limit: bigint | undefined,
-    { symbol, decimals }: QuoteRoute['outputToken'],
-  ) => {
-    if (limit === undefined) return;
-    gates.push({
-      name,
-      value: `${formatUnits(amount, decimals)} ${symbol}`,
-      limit: `${formatUnits(limit, decimals)} ${symbol}`,
-      share: limit <= 0n ? 1 : Number((amount * 1_000_000n) / limit) / 1e6,
-    });
-  };
-  most('free inventory', priced.output, freeOutput, route.outputToken);
-  most('hard band, what goes out', priced.output, room?.output, route.outputToken);
-  most('hard band, what comes in', priced.input, room?.input, route.inputToken);
-  return gates.sort((a, b) => b.share - a.share);
-}
-
-function capOf(fullest: FullestCap | undefined): ExplainedLimit | null {
-  if (fullest === undefined) return null;
-  const { scope, what, used, cap } = fullest;
-  const text = (amount: bigint) => (what === 'count' ? amount.toString() : `$${formatUnits(amount, 6)}`);
-  return {
-    name: `${scope} ${what}`,
-    value: text(used),
-    limit: text(cap),
-    share: Number((used * 1_000_000n) / cap) / 1e6,
-  };
-}
-
-const bpsOf = (part: bigint, whole: bigint): number =>
-  whole === 0n ? 0 : (Number(part) / Number(whole)) * 1e4;
 const amountOf = (amount: bigint, token: TokenInfo | undefined): ExplainedAmount => ({
   base: amount.toString(),
   units: token === undefined ? amount.toString() : formatUnits(amount, token.decimals),

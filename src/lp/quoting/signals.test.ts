@@ -9,7 +9,7 @@ import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { zLpConfig } from '../config/config.ts';
-import { linesOf } from '../quote-log/explain.ts';
+import { linesOf } from '../quote-log/price-lines.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import { previewQuotes } from './preview.ts';
 import type { QuoteRoute } from '../routes/route.ts';

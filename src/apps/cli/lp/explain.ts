@@ -1,11 +1,7 @@
 /** `firmquote lp explain`. */
 
-import type {
-  ExplainedDecline,
-  ExplainedLimit,
-  ExplainedQuote,
-  Explanation,
-} from '../../../lp/quote-log/explain.ts';
+import type { ExplainedDecline, ExplainedQuote, Explanation } from '../../../lp/quote-log/explain.ts';
+import type { ExplainedLimit } from '../../../lp/quote-log/explained-limits.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { bpsText } from './signal.ts';
