@@ -2,9 +2,10 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../../test/support/silent.ts';
-import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createMetrics, type Exposition } from '../../adapters/prometheus/metrics.ts';
 import type { FeedListener, FeedRefusal } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { zLpConfig } from '../config/config.ts';
 import type { Market } from './market.ts';
 import { createPriceSources } from './price-sources.ts';
@@ -12,7 +13,7 @@ import { createPriceSources } from './price-sources.ts';
 let nowMs: number;
 let due: { atMs: number; run: () => void }[];
 let lines: { level: 'info' | 'warn'; message: string; facts: Record<string, unknown> }[];
-let metrics: ReturnType<typeof createMetrics>;
+let metrics: Metrics & Exposition;
 let market: Market;
 let listeners: Record<string, FeedListener>;
 

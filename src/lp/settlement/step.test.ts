@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AwardView, nextStep } from './step.ts';
+import { type AwardStep, type AwardView, nextStep } from './step.ts';
 
 const view = (overrides: Partial<AwardView> = {}): AwardView => ({
   sameChain: false,
@@ -17,7 +17,7 @@ const view = (overrides: Partial<AwardView> = {}): AwardView => ({
   ...overrides,
 });
 
-test.each<[string, Partial<AwardView>, ReturnType<typeof nextStep>]>([
+test.each<[string, Partial<AwardView>, AwardStep]>([
   ['open at depth, in time', {}, { do: 'fill' }],
   [
     'not open yet',

@@ -37,7 +37,10 @@ export interface VenueSession {
 }
 
 /** A frame that could not be read. */
-type BrokenFrame = Pick<Extract<ReturnType<typeof readFromVenue>, { ok: false }>, 'kind' | 'detail'>;
+interface UnreadableFrame {
+  kind: 'invalid' | 'unknown_type';
+  detail: string;
+}
 
 /** Each connection logs at most this many warnings. */
 const MAX_WARNINGS = 20;
@@ -219,7 +222,7 @@ function takeAward(deps: SessionDeps, state: SessionState, award: Parameters<Awa
     warnOnce(deps, state, { kind: 'invalid', detail: 'award: not a quote of this LP' });
 }
 
-function warnOnce({ log, metrics }: SessionDeps, { warned }: SessionState, broken: BrokenFrame): void {
+function warnOnce({ log, metrics }: SessionDeps, { warned }: SessionState, broken: UnreadableFrame): void {
   const { kind } = broken;
   const detail = brief(broken.detail);
   metrics.frames.add({ kind });
