@@ -56,128 +56,149 @@ export interface VenueBudgets {
   uses(): LimitUse[];
 }
 
-export function createVenueBudgets(
-  { ledger, clock, limits }: { ledger: Ledger; clock: Clock; limits(): Limits },
-  share: () => number,
-): VenueBudgets {
+interface VenueBudgetDeps {
+  ledger: Ledger;
+  clock: Clock;
+  limits(): Limits;
+}
+
+interface BudgetDeps extends VenueBudgetDeps {
+  /** The share of every token and cap that a venue gets at most, from 0 to 1. */
+  share(): number;
+}
+
+export function createVenueBudgets(given: VenueBudgetDeps, share: () => number): VenueBudgets {
+  const deps: BudgetDeps = { ...given, share };
   const venues = new Map<string, VenueUse>();
-
-  function useOf(venue: string): VenueUse {
-    const nowMs = clock.nowMs();
-    let use = venues.get(venue);
-    if (use === undefined) {
-      use = { holds: new Map(), used: new Map(), quoted: 0, fills: 0, atMs: nowMs, sweptAtMs: 0 };
-      venues.set(venue, use);
-    }
-    const kept = Math.exp(-Math.max(0, nowMs - use.atMs) / MEMORY_MS);
-    Object.assign(use, { quoted: use.quoted * kept, fills: use.fills * kept, atMs: nowMs });
-    return use;
-  }
-
-  const keyOf = ({ group, chainId, token }: HoldRequest): string => `${group} ${chainId} ${token}`;
-
-  function partOf({ quoted, fills }: VenueUse, most: bigint): bigint {
-    const expected = Math.max(CREDITED_FILLS, quoted * LEAST_FILL_SHARE);
-    const factor = Math.max(LEAST_FACTOR, Math.min(1, (fills + CREDITED_FILLS) / expected));
-    return (most * BigInt(Math.floor(share() * factor * SHARE_UNITS))) / BigInt(SHARE_UNITS);
-  }
-
-  function claims(request: HoldRequest, { used }: VenueUse): Claim[] {
-    const { chainId, token, amount, input, side } = request;
-    const bought = side === 'buy' ? input : request;
-    const asset = ledger.bucket(bought.chainId, bought.token)?.asset ?? '';
-    const key = `${chainId} ${token}`;
-    const caps = claimsOf(request, asset, limits()).filter(({ scope }) => !scope.startsWith('perTaker'));
-    return [{ key, amount, most: ledger.free(chainId, token) + (used.get(key) ?? 0n) }, ...caps];
-  }
-
-  function add({ used }: VenueUse, list: readonly Claim[], sign: 1n | -1n): void {
-    for (const { key, amount } of list) used.set(key, (used.get(key) ?? 0n) + sign * amount);
-  }
-
-  function remove(use: VenueUse, key: string): void {
-    const hold = use.holds.get(key);
-    if (hold === undefined) return;
-    use.holds.delete(key);
-    add(use, hold.claims, -1n);
-  }
-
-  /** Removes what has ended in the ledger, from the oldest on; all of it only when the budget is exceeded. */
-  function sweep(use: VenueUse, all: boolean): void {
-    for (const [key, { request }] of use.holds) {
-      if (ledger.ordersOfNonce(request.group).length === 0) remove(use, key);
-      else if (!all) return;
-    }
-  }
-
-  function refused(use: VenueUse, request: HoldRequest, venue: string): Decline | undefined {
-    const own = use.holds.get(keyOf(request))?.claims;
-    for (const { key, amount, most } of claims(request, use)) {
-      const before = own?.find((claim) => claim.key === key)?.amount ?? 0n;
-      const room = partOf(use, most) - (use.used.get(key) ?? 0n) + before;
-      if (amount > room)
-        return {
-          declined: 'limit',
-          control: 'limit_venue',
-          detail: `${venue}: quotes without a trade`,
-          maxAmount: key.startsWith('count') ? 0n : within(request.amount, room, amount),
-        };
-    }
-    return undefined;
-  }
-
   return {
-    refusal(venue, request) {
-      if (venue === undefined) return undefined;
-      const use = useOf(venue);
-      const refusal = refused(use, request, venue);
-      if (refusal === undefined || use.atMs - use.sweptAtMs < SWEEP_INTERVAL_MS) return refusal;
-      use.sweptAtMs = use.atMs;
-      sweep(use, true);
-      return refused(use, request, venue);
-    },
+    refusal: (venue, request) =>
+      venue === undefined ? undefined : refusal(deps, useOf(deps.clock, venues, venue), request, venue),
     held(venue, request) {
-      if (venue === undefined) return;
-      const use = useOf(venue);
-      sweep(use, false);
-      const key = keyOf(request);
-      const before = use.holds.get(key);
-      if (before === undefined) use.quoted += 1;
-      if (before !== undefined && before.request.amount >= request.amount) return;
-      remove(use, key);
-      // Not those of `refusal`: since then the ledger has taken the hold and the group's former one is gone.
-      const added = claims(request, use);
-      add(use, added, 1n);
-      use.holds.set(key, { request, claims: added });
+      if (venue !== undefined) held(deps, useOf(deps.clock, venues, venue), request);
     },
-    filled({ order, slice }) {
-      const { chainId, token } = slice.pays;
-      const key = `${nonceGroupOf(order.originChainId, order.user, order.nonce)} ${chainId} ${token}`;
-      for (const use of venues.values()) {
-        if (use.holds.has(key)) use.fills += 1;
-        remove(use, key);
-      }
-    },
-    uses: () =>
-      [...venues].map(([venue]): LimitUse => {
-        const use = useOf(venue);
-        sweep(use, true);
-        const { count, notional } = limits().total ?? {};
-        let used = 0;
-        for (const { claims: list } of use.holds.values())
-          for (const { key, most } of list)
-            used = Math.max(used, Number(use.used.get(key)) / Math.max(1, Number(partOf(use, most))));
-        return {
-          scope: 'perVenue',
-          of: venue,
-          count: use.holds.size,
-          maxCount: count === undefined ? null : Number(partOf(use, BigInt(count))),
-          notionalUsd: Number(use.used.get('notional ') ?? 0n) / 1e6,
-          maxNotionalUsd: notional === undefined ? null : Number(partOf(use, notional)) / 1e6,
-          gapLossUsd: 0,
-          maxGapLossUsd: null,
-          used,
-        };
-      }),
+    filled: (award) => filled(venues, award),
+    uses: () => [...venues.keys()].map((venue) => limitUseOf(deps, useOf(deps.clock, venues, venue), venue)),
+  };
+}
+
+/** What the venue uses as of now: the older its quotes and fills are, the less they count. */
+function useOf(clock: Clock, venues: Map<string, VenueUse>, venue: string): VenueUse {
+  const nowMs = clock.nowMs();
+  let use = venues.get(venue);
+  if (use === undefined) {
+    use = { holds: new Map(), used: new Map(), quoted: 0, fills: 0, atMs: nowMs, sweptAtMs: 0 };
+    venues.set(venue, use);
+  }
+  const kept = Math.exp(-Math.max(0, nowMs - use.atMs) / MEMORY_MS);
+  use.quoted *= kept;
+  use.fills *= kept;
+  use.atMs = nowMs;
+  return use;
+}
+
+function refusal(deps: BudgetDeps, use: VenueUse, request: HoldRequest, venue: string): Decline | undefined {
+  const found = exceeded(deps, use, request, venue);
+  if (found === undefined || use.atMs - use.sweptAtMs < SWEEP_INTERVAL_MS) return found;
+  use.sweptAtMs = use.atMs;
+  sweep(deps.ledger, use, true);
+  return exceeded(deps, use, request, venue);
+}
+
+function exceeded(deps: BudgetDeps, use: VenueUse, request: HoldRequest, venue: string): Decline | undefined {
+  const own = use.holds.get(keyOf(request))?.claims;
+  for (const { key, amount, most } of claimsOn(deps, request, use)) {
+    const before = own?.find((claim) => claim.key === key)?.amount ?? 0n;
+    const room = partOf(deps, use, most) - (use.used.get(key) ?? 0n) + before;
+    if (amount > room)
+      return {
+        declined: 'limit',
+        control: 'limit_venue',
+        detail: `${venue}: quotes without a trade`,
+        maxAmount: key.startsWith('count') ? 0n : within(request.amount, room, amount),
+      };
+  }
+  return undefined;
+}
+
+const keyOf = ({ group, chainId, token }: HoldRequest): string => `${group} ${chainId} ${token}`;
+
+/** What a hold takes of its token and of each cap. */
+function claimsOn({ ledger, limits }: BudgetDeps, request: HoldRequest, { used }: VenueUse): Claim[] {
+  const { chainId, token, amount, input, side } = request;
+  const bought = side === 'buy' ? input : request;
+  const asset = ledger.bucket(bought.chainId, bought.token)?.asset ?? '';
+  const key = `${chainId} ${token}`;
+  const caps = claimsOf(request, asset, limits()).filter(({ scope }) => !scope.startsWith('perTaker'));
+  return [{ key, amount, most: ledger.free(chainId, token) + (used.get(key) ?? 0n) }, ...caps];
+}
+
+/** The part of a token or cap that the venue may use now. */
+function partOf({ share }: BudgetDeps, { quoted, fills }: VenueUse, most: bigint): bigint {
+  const expected = Math.max(CREDITED_FILLS, quoted * LEAST_FILL_SHARE);
+  const factor = Math.max(LEAST_FACTOR, Math.min(1, (fills + CREDITED_FILLS) / expected));
+  return (most * BigInt(Math.floor(share() * factor * SHARE_UNITS))) / BigInt(SHARE_UNITS);
+}
+
+/** Removes what has ended in the ledger, from the oldest on; all of it only when the budget is exceeded. */
+function sweep(ledger: Ledger, use: VenueUse, all: boolean): void {
+  for (const [key, { request }] of use.holds) {
+    if (ledger.ordersOfNonce(request.group).length === 0) remove(use, key);
+    else if (!all) return;
+  }
+}
+
+function remove(use: VenueUse, key: string): void {
+  const hold = use.holds.get(key);
+  if (hold === undefined) return;
+  use.holds.delete(key);
+  add(use, hold.claims, -1n);
+}
+
+function add({ used }: VenueUse, list: readonly Claim[], sign: 1n | -1n): void {
+  for (const { key, amount } of list) used.set(key, (used.get(key) ?? 0n) + sign * amount);
+}
+
+function held(deps: BudgetDeps, use: VenueUse, request: HoldRequest): void {
+  sweep(deps.ledger, use, false);
+  const key = keyOf(request);
+  const before = use.holds.get(key);
+  if (before === undefined) use.quoted += 1;
+  if (before !== undefined && before.request.amount >= request.amount) return;
+  remove(use, key);
+  // Not those of `refusal`: since then the ledger has taken the hold and the group's former one is gone.
+  const claims = claimsOn(deps, request, use);
+  add(use, claims, 1n);
+  use.holds.set(key, { request, claims });
+}
+
+function filled(
+  venues: ReadonlyMap<string, VenueUse>,
+  { order, slice }: Pick<OpenAward, 'order' | 'slice'>,
+): void {
+  const { chainId, token } = slice.pays;
+  const key = `${nonceGroupOf(order.originChainId, order.user, order.nonce)} ${chainId} ${token}`;
+  for (const use of venues.values()) {
+    if (use.holds.has(key)) use.fills += 1;
+    remove(use, key);
+  }
+}
+
+function limitUseOf(deps: BudgetDeps, use: VenueUse, venue: string): LimitUse {
+  sweep(deps.ledger, use, true);
+  const { count, notional } = deps.limits().total ?? {};
+  let used = 0;
+  for (const { claims } of use.holds.values())
+    for (const { key, most } of claims)
+      used = Math.max(used, Number(use.used.get(key)) / Math.max(1, Number(partOf(deps, use, most))));
+  return {
+    scope: 'perVenue',
+    of: venue,
+    count: use.holds.size,
+    maxCount: count === undefined ? null : Number(partOf(deps, use, BigInt(count))),
+    notionalUsd: Number(use.used.get('notional ') ?? 0n) / 1e6,
+    maxNotionalUsd: notional === undefined ? null : Number(partOf(deps, use, notional)) / 1e6,
+    gapLossUsd: 0,
+    maxGapLossUsd: null,
+    used,
   };
 }
