@@ -29,10 +29,12 @@ export interface SuspectTaker {
   accepts: number;
 }
 
+type QuotedRecord = Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'takerKey' | 'times'>;
+
 export interface TakerStatistics {
   /** Counts a request against the taker's rate, and returns how suspicious the taker is. */
   countRequest(taker: string, nowMs: number): Suspicion | 'too_often';
-  quoted(record: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'takerKey' | 'times'>): void;
+  quoted(record: QuotedRecord): void;
   /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
   accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number): void;
   /** The taker traded at the quote of another solver instead of these. */
@@ -63,6 +65,20 @@ interface OpenQuote {
   validUntilMs: number;
 }
 
+type TakerRules = Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>;
+
+interface StatisticsState {
+  rule: TakerRules;
+  /** The least recent taker is forgotten first. */
+  takers: LRUCache<string, TakerState>;
+  readonly suspected: Set<string>;
+  /** By quote id, in the order of asking, so nearly in the order of ending. */
+  readonly quotes: Map<string, OpenQuote>;
+  lastRequest: QuotedRequest | undefined;
+  /** The time at which quotes that ended were last dropped, in Unix milliseconds. */
+  prunedAtMs: number;
+}
+
 /** Quotes are kept this long after they end, because an award may arrive late. */
 const LINGER_MS = 60_000;
 /** Above this many the oldest hundredth is dropped. */
@@ -70,130 +86,147 @@ const MAX_OPEN_QUOTES = 200_000;
 const PRUNE_INTERVAL_MS = 1_000;
 const MAX_SUSPECTS = 100;
 
-type TakerRules = Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>;
-
-export function createTakerStatistics(initial: TakerRules): TakerStatistics {
-  let rule = initial;
+export function createTakerStatistics(rule: TakerRules): TakerStatistics {
   const suspected = new Set<string>();
-  let takers = createTakers();
-  const quotes = new Map<string, OpenQuote>();
-  let lastRequest: QuotedRequest | undefined;
-  let prunedAtMs = 0;
-
-  function createTakers(): LRUCache<string, TakerState> {
-    return new LRUCache({ max: rule.takers, dispose: (_, taker) => suspected.delete(taker) });
-  }
-
-  function stateOf(taker: string, nowMs: number): TakerState {
-    if (takers.max !== rule.takers) {
-      const before = takers;
-      takers = createTakers();
-      takers.load(before.dump());
-    }
-    let state = takers.get(taker);
-    if (state === undefined) {
-      state = {
-        tokens: fullBucket(rule.rate, nowMs),
-        activity: { ...NO_ACTIVITY, atMs: nowMs },
-        suspicion: 0,
-      };
-      takers.set(taker, state);
-    }
-    return state;
-  }
-
-  function setActivity(taker: string, state: TakerState, activity: TakerActivity): Suspicion {
-    state.activity = activity;
-    state.suspicion = suspicion(activity, rule.freeOption);
-    if (state.suspicion === 0) suspected.delete(taker);
-    else suspected.add(taker);
-    return state.suspicion;
-  }
-
-  /** Returns the taker's activity as of now: the older it is, the less it counts. */
-  function activityOf(taker: string, nowMs: number): TakerActivity {
-    return faded(stateOf(taker, nowMs).activity, nowMs, rule.freeOption);
-  }
-
-  const learn = (taker: string, nowMs: number, activity: TakerActivity): Suspicion =>
-    setActivity(taker, stateOf(taker, nowMs), activity);
-
-  const fade = (taker: string, state: TakerState, nowMs: number): Suspicion =>
-    setActivity(taker, state, faded(state.activity, nowMs, rule.freeOption));
-
-  /** Quotes are in the order of asking, so nearly in the order of ending. */
-  function prune(nowMs: number): void {
-    prunedAtMs = nowMs;
-    const most = quotes.size > MAX_OPEN_QUOTES ? 0.99 * MAX_OPEN_QUOTES : MAX_OPEN_QUOTES;
-    for (const [quoteId, { validUntilMs }] of quotes) {
-      if (validUntilMs + LINGER_MS > nowMs && quotes.size <= most) return;
-      quotes.delete(quoteId);
-    }
-  }
-
+  const state: StatisticsState = {
+    rule,
+    takers: createTakers(rule.takers, suspected),
+    suspected,
+    quotes: new Map(),
+    lastRequest: undefined,
+    prunedAtMs: 0,
+  };
   return {
-    countRequest(taker, nowMs) {
-      const state = stateOf(taker, nowMs);
-      if (!takeToken(state.tokens, nowMs, rule.rate)) return 'too_often';
-      return state.suspicion === 0 ? 0 : fade(taker, state, nowMs);
-    },
-    quoted({ quoteId, rfqId, atMs, taker: address, takerKey: taker = address, times }) {
-      if (atMs - prunedAtMs >= PRUNE_INTERVAL_MS) prune(atMs);
-      const seconds = Math.max(0, times.validUntil - atMs / 1000);
-      let addedSeconds = seconds;
-      let addedQuotes: 0 | 1 = 1;
-      if (lastRequest?.rfqId === rfqId && lastRequest.taker === taker) {
-        addedSeconds = Math.max(0, seconds - lastRequest.longestSeconds);
-        addedQuotes = 0;
-        lastRequest.longestSeconds += addedSeconds;
-      } else lastRequest = { rfqId, taker, longestSeconds: seconds, closed: false };
-      quotes.set(quoteId, { request: lastRequest, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
-      if (quotes.size > MAX_OPEN_QUOTES) prune(atMs);
-      learn(taker, atMs, quoted(activityOf(taker, atMs), addedSeconds, addedQuotes));
-    },
-    accepted({ quoteId, order }, edgeBps, nowMs) {
-      const quote = quotes.get(quoteId);
-      if (quote === undefined) {
-        // Quoted before a restart or seen only on chain: only the acceptance is certain.
-        learn(
-          order.user,
-          nowMs,
-          accepted(activityOf(order.user, nowMs), { share: 0.5, edgeBps: 0, unused: 0 }),
-        );
-        return;
-      }
-      const { request, quotedAtMs, validUntilMs } = quote;
-      quotes.delete(quoteId);
-      request.closed = true;
-      const usage = usageAt({ quotedAtMs, validUntilMs, heldSeconds: request.longestSeconds }, nowMs);
-      learn(request.taker, nowMs, accepted(activityOf(request.taker, nowMs), { ...usage, edgeBps }));
-    },
-    tradedElsewhere(quoteIds, nowMs) {
-      for (const quoteId of quoteIds) {
-        const request = quotes.get(quoteId)?.request;
-        quotes.delete(quoteId);
-        if (request === undefined || request.closed) continue;
-        request.closed = true;
-        learn(
-          request.taker,
-          nowMs,
-          tradedElsewhere(activityOf(request.taker, nowMs), request.longestSeconds),
-        );
-      }
-    },
-    suspects: (nowMs) =>
-      [...suspected]
-        .slice(0, MAX_SUSPECTS)
-        .flatMap((taker) => {
-          const state = takers.peek(taker);
-          if (state === undefined) return [];
-          const step = fade(taker, state, nowMs);
-          const { quotes: asked, liveSeconds, accepts } = state.activity;
-          return step === 0 ? [] : [{ taker, step, quotes: asked, liveSeconds, accepts }];
-        })
-        .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
+    countRequest: (taker, nowMs) => countRequest(state, taker, nowMs),
+    quoted: (record) => noteQuoted(state, record),
+    accepted: (award, edgeBps, nowMs) => noteAccepted(state, award, edgeBps, nowMs),
+    tradedElsewhere: (quoteIds, nowMs) => noteTradedElsewhere(state, quoteIds, nowMs),
+    suspects: (nowMs) => suspects(state, nowMs),
     configure(next) {
-      rule = next;
+      state.rule = next;
     },
   };
 }
+
+const createTakers = (max: number, suspected: Set<string>): LRUCache<string, TakerState> =>
+  new LRUCache({ max, dispose: (_, taker) => suspected.delete(taker) });
+
+function countRequest(state: StatisticsState, taker: string, nowMs: number): Suspicion | 'too_often' {
+  const known = stateOf(state, taker, nowMs);
+  if (!takeToken(known.tokens, nowMs, state.rule.rate)) return 'too_often';
+  return known.suspicion === 0 ? 0 : fade(state, taker, known, nowMs);
+}
+
+function stateOf(state: StatisticsState, taker: string, nowMs: number): TakerState {
+  const { rule } = state;
+  if (state.takers.max !== rule.takers) {
+    const before = state.takers;
+    state.takers = createTakers(rule.takers, state.suspected);
+    state.takers.load(before.dump());
+  }
+  let known = state.takers.get(taker);
+  if (known === undefined) {
+    known = { tokens: fullBucket(rule.rate, nowMs), activity: { ...NO_ACTIVITY, atMs: nowMs }, suspicion: 0 };
+    state.takers.set(taker, known);
+  }
+  return known;
+}
+
+function fade(state: StatisticsState, taker: string, known: TakerState, nowMs: number): Suspicion {
+  return setActivity(state, taker, known, faded(known.activity, nowMs, state.rule.freeOption));
+}
+
+function setActivity(
+  { rule, suspected }: StatisticsState,
+  taker: string,
+  known: TakerState,
+  activity: TakerActivity,
+): Suspicion {
+  known.activity = activity;
+  known.suspicion = suspicion(activity, rule.freeOption);
+  if (known.suspicion === 0) suspected.delete(taker);
+  else suspected.add(taker);
+  return known.suspicion;
+}
+
+function noteQuoted(
+  state: StatisticsState,
+  { quoteId, rfqId, atMs, taker: address, takerKey: taker = address, times }: QuotedRecord,
+): void {
+  const { quotes, lastRequest } = state;
+  if (atMs - state.prunedAtMs >= PRUNE_INTERVAL_MS) prune(state, atMs);
+  const seconds = Math.max(0, times.validUntil - atMs / 1000);
+  let request = lastRequest;
+  let addedSeconds = seconds;
+  let addedQuotes: 0 | 1 = 1;
+  if (request?.rfqId === rfqId && request.taker === taker) {
+    addedSeconds = Math.max(0, seconds - request.longestSeconds);
+    addedQuotes = 0;
+    request.longestSeconds += addedSeconds;
+  } else request = { rfqId, taker, longestSeconds: seconds, closed: false };
+  state.lastRequest = request;
+  quotes.set(quoteId, { request, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
+  if (quotes.size > MAX_OPEN_QUOTES) prune(state, atMs);
+  learn(state, taker, atMs, quoted(activityOf(state, taker, atMs), addedSeconds, addedQuotes));
+}
+
+function prune(state: StatisticsState, nowMs: number): void {
+  const { quotes } = state;
+  state.prunedAtMs = nowMs;
+  const most = quotes.size > MAX_OPEN_QUOTES ? 0.99 * MAX_OPEN_QUOTES : MAX_OPEN_QUOTES;
+  for (const [quoteId, { validUntilMs }] of quotes) {
+    if (validUntilMs + LINGER_MS > nowMs && quotes.size <= most) return;
+    quotes.delete(quoteId);
+  }
+}
+
+/** Returns the taker's activity as of now: the older it is, the less it counts. */
+const activityOf = (state: StatisticsState, taker: string, nowMs: number): TakerActivity =>
+  faded(stateOf(state, taker, nowMs).activity, nowMs, state.rule.freeOption);
+
+const learn = (state: StatisticsState, taker: string, nowMs: number, activity: TakerActivity): Suspicion =>
+  setActivity(state, taker, stateOf(state, taker, nowMs), activity);
+
+function noteAccepted(
+  state: StatisticsState,
+  { quoteId, order }: Pick<OpenAward, 'quoteId' | 'order'>,
+  edgeBps: number,
+  nowMs: number,
+): void {
+  const quote = state.quotes.get(quoteId);
+  if (quote === undefined) {
+    // Quoted before a restart or seen only on chain: only the acceptance is certain.
+    const activity = activityOf(state, order.user, nowMs);
+    learn(state, order.user, nowMs, accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
+    return;
+  }
+  const { request, quotedAtMs, validUntilMs } = quote;
+  state.quotes.delete(quoteId);
+  request.closed = true;
+  const usage = usageAt({ quotedAtMs, validUntilMs, heldSeconds: request.longestSeconds }, nowMs);
+  const activity = activityOf(state, request.taker, nowMs);
+  learn(state, request.taker, nowMs, accepted(activity, { ...usage, edgeBps }));
+}
+
+function noteTradedElsewhere(state: StatisticsState, quoteIds: readonly Bytes32[], nowMs: number): void {
+  for (const quoteId of quoteIds) {
+    const request = state.quotes.get(quoteId)?.request;
+    state.quotes.delete(quoteId);
+    if (request === undefined || request.closed) continue;
+    request.closed = true;
+    const activity = activityOf(state, request.taker, nowMs);
+    learn(state, request.taker, nowMs, tradedElsewhere(activity, request.longestSeconds));
+  }
+}
+
+const suspects = (state: StatisticsState, nowMs: number): SuspectTaker[] =>
+  [...state.suspected]
+    .slice(0, MAX_SUSPECTS)
+    .flatMap((taker) => {
+      const known = state.takers.peek(taker);
+      if (known === undefined) return [];
+      const step = fade(state, taker, known, nowMs);
+      const { quotes: asked, liveSeconds, accepts } = known.activity;
+      return step === 0 ? [] : [{ taker, step, quotes: asked, liveSeconds, accepts }];
+    })
+    .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds);
