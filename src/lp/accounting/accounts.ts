@@ -38,7 +38,7 @@ import {
   type StatementPage,
   statementOf,
 } from './books/statement.ts';
-import { createChainReader } from './chain-reader.ts';
+import { createChainReader } from './reader/chain-reader.ts';
 import { createFolder } from './fold/fold.ts';
 import { explanationOf } from './fold/fold-notes.ts';
 import type { FactPlace } from './ledger.ts';

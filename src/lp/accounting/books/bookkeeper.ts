@@ -10,7 +10,7 @@ import type { Market } from '../../market/market.ts';
 import type { Passes } from '../../passes.ts';
 import type { RecentQuotes } from '../../quote-log/recent-quotes.ts';
 import type { OpenAward } from '../../settlement/awards.ts';
-import type { ChainReader, ReaderDeps, ReaderOptions } from '../chain-reader.ts';
+import type { ChainReader, ReaderDeps, ReaderOptions } from '../reader/chain-reader.ts';
 import type { Books } from '../fold/books.ts';
 import type { Folder } from '../fold/fold.ts';
 import type { Note } from '../fold/folding.ts';

@@ -5,7 +5,7 @@
 
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StoredProfit, TradeRecord } from '../../../ports/stores/accounting-store.ts';
-import { gasKey, type OpeningBalances, type Reading } from '../chain-reader.ts';
+import { gasKey, type OpeningBalances, type Reading } from '../reader/chain-reader.ts';
 import { type Books, forget, type ProfitSums } from '../fold/books.ts';
 import type { Note } from '../fold/folding.ts';
 import { createAccountingLedger, type Exchange, idOf } from '../ledger.ts';

@@ -2,7 +2,7 @@
 
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { JournalEntry, TradeRecord, TradeStage } from '../../../ports/stores/accounting-store.ts';
-import type { Reading } from '../chain-reader.ts';
+import type { Reading } from '../reader/chain-reader.ts';
 import type { Exchange } from '../ledger.ts';
 import { applyTrade, usdMicrosOf } from '../pnl.ts';
 import { withTransferGas } from '../transfers/booked.ts';

@@ -3,7 +3,7 @@
 import type { Money } from '../../../inventory/event.ts';
 import type { BookedTransfer } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
-import type { Reading } from '../chain-reader.ts';
+import type { Reading } from '../reader/chain-reader.ts';
 import { idOf } from '../ledger.ts';
 import { applyTrade, attoOf, valueOf } from '../pnl.ts';
 import {

@@ -7,7 +7,7 @@ import { createAccountingLedger, type Exchange, idOf, type FactPlace } from '../
 import { type Books, NO_PROFIT } from './books.ts';
 import { createFolder } from './fold.ts';
 import type { Note, Pass } from './folding.ts';
-import type { Reading } from '../chain-reader.ts';
+import type { Reading } from '../reader/chain-reader.ts';
 import { positionViewOf } from '../pnl.ts';
 import type { Routes } from '../../routes/route.ts';
 

@@ -9,7 +9,7 @@ import '../../../../test/support/fast-check.ts';
 import type { Balance, BookedTransfer, PositionRow } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { Routes } from '../../routes/route.ts';
-import type { Reading } from '../chain-reader.ts';
+import type { Reading } from '../reader/chain-reader.ts';
 import { type Books, NO_PROFIT } from '../fold/books.ts';
 import { createFolder } from '../fold/fold.ts';
 import { createAccountingLedger, type FactPlace, idOf } from '../ledger.ts';

@@ -1,20 +1,20 @@
 /** Reads the chains for the books: final blocks as facts, gas by receipts, and opening balances. */
 
 import { LRUCache } from 'lru-cache';
-import { assetId } from '../../domain/asset.ts';
-import { max, min } from '../../domain/amount.ts';
-import { tokenOf, type TokenInfo } from '../../domain/chain.ts';
-import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
-import type { StandardOrder } from '../../domain/order.ts';
-import type { Money } from '../../inventory/event.ts';
-import type { ChainPort, EscrowEvent, Receipt } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { GasCursor, JournalCursor } from '../../ports/stores/accounting-store.ts';
-import type { Log } from '../../ports/log.ts';
-import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
-import type { StoredTransfer } from '../../ports/stores/transfers.ts';
-import type { TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
-import type { Rational } from '../../pricing/rational.ts';
+import { assetId } from '../../../domain/asset.ts';
+import { max, min } from '../../../domain/amount.ts';
+import { tokenOf, type TokenInfo } from '../../../domain/chain.ts';
+import { type Address, addressToBytes32, type Bytes32 } from '../../../domain/hex.ts';
+import type { StandardOrder } from '../../../domain/order.ts';
+import type { Money } from '../../../inventory/event.ts';
+import type { ChainPort, EscrowEvent, Receipt } from '../../../ports/chain.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { GasCursor, JournalCursor } from '../../../ports/stores/accounting-store.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { ChainCursor, LpStore } from '../../../ports/stores/lp-store.ts';
+import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
+import type { TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';
+import type { Rational } from '../../../pricing/rational.ts';
 import {
   type AccountingLedger,
   type Exchange,
@@ -22,11 +22,11 @@ import {
   idOf,
   type FactPlace,
   type NativeMoney,
-} from './ledger.ts';
-import { ordersOfKey } from '../settlement/step-key.ts';
-import { ownSlice, type OwnSlice } from '../routes/order.ts';
-import type { Routes } from '../routes/route.ts';
-import { createTransferSteps, type TransferSources } from './transfers/recognise.ts';
+} from '../ledger.ts';
+import { ordersOfKey } from '../../settlement/step-key.ts';
+import { ownSlice, type OwnSlice } from '../../routes/order.ts';
+import type { Routes } from '../../routes/route.ts';
+import { createTransferSteps, type TransferSources } from '../transfers/recognise.ts';
 
 export interface ReaderDeps {
   awards: Pick<LpStore, 'award'>;
