@@ -5,7 +5,7 @@
 
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StoredProfit, TradeRecord } from '../../../ports/stores/accounting-store.ts';
-import { gasKey, type OpeningBalances, type Reading } from '../reader/chain-reader.ts';
+import { gasKey, type OpeningBalances, type ReadFact, type Reading } from '../reader/reading.ts';
 import { type Books, forget, type ProfitSums } from '../fold/books.ts';
 import type { Note } from '../fold/folding.ts';
 import { createAccountingLedger, type Exchange, idOf } from '../ledger.ts';
@@ -166,7 +166,7 @@ async function olderTrades(
   { deps: { store } }: Bookkeeper,
   { trades }: Books,
   taken: readonly Note[],
-  facts: Reading['facts'],
+  facts: readonly ReadFact[],
 ): Promise<Map<Bytes32, TradeRecord>> {
   const ids = new Set<Bytes32>();
   for (const made of taken)

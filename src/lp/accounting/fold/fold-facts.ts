@@ -2,7 +2,7 @@
 
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { JournalEntry, TradeRecord, TradeStage } from '../../../ports/stores/accounting-store.ts';
-import type { Reading } from '../reader/chain-reader.ts';
+import type { ReadFact, Reading } from '../reader/reading.ts';
 import type { Exchange } from '../ledger.ts';
 import { applyTrade, usdMicrosOf } from '../pnl.ts';
 import { withTransferGas } from '../transfers/booked.ts';
@@ -10,9 +10,8 @@ import { foldDeparture, foldEndOfTransfer, putTransfer } from './fold-transfers.
 import { type Folding, ownerMoves, putTrade, reachGas, shiftPosition, tradeOfId } from './folding.ts';
 import { tradeRecordOf } from './trade-record.ts';
 
-type Fact = Reading['facts'][number];
 /** A fact about the exchange of one order. */
-type ExchangeFact = Extract<Fact, { kind: 'sent' | 'credited' | 'refunded' }>;
+type ExchangeFact = Extract<ReadFact, { kind: 'sent' | 'credited' | 'refunded' }>;
 
 /** Folds what was read of one chain, then moves its cursors. */
 export function foldReading(folding: Folding, { cursor, gas, facts }: Reading): void {
@@ -32,7 +31,7 @@ export function foldReading(folding: Folding, { cursor, gas, facts }: Reading): 
   for (const reached of gas) reachGas(folding, reached);
 }
 
-function foldFact(folding: Folding, fact: Fact): void {
+function foldFact(folding: Folding, fact: ReadFact): void {
   switch (fact.kind) {
     case 'sent':
       return foldSent(folding, fact);
@@ -134,7 +133,7 @@ function lose(
     );
 }
 
-function foldGas(folding: Folding, fact: Extract<Fact, { kind: 'gas' }>): void {
+function foldGas(folding: Folding, fact: Extract<ReadFact, { kind: 'gas' }>): void {
   const { deps, held, batch } = folding;
   const posted = held.journal.spent(fact);
   batch.entries.push(...posted);

@@ -3,7 +3,7 @@
 import type { Money } from '../../../inventory/event.ts';
 import type { BookedTransfer } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
-import type { Reading } from '../reader/chain-reader.ts';
+import type { ReadFact } from '../reader/reading.ts';
 import { idOf } from '../ledger.ts';
 import { applyTrade, attoOf, valueOf } from '../pnl.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from '../transfers/booked.ts';
 import { type Folding, ownerMoves, shiftPosition } from './folding.ts';
 
-type Facts = Reading['facts'][number];
 
 /** Replaces what the books write down of a transfer, and its share of the sums. */
 export function putTransfer(
@@ -34,7 +33,7 @@ export function putTransfer(
 
 export function foldDeparture(
   folding: Folding,
-  { transfer, money, place }: Extract<Facts, { kind: 'departed' }>,
+  { transfer, money, place }: Extract<ReadFact, { kind: 'departed' }>,
 ): void {
   const posted = folding.held.journal.departed(transfer.id, money, place);
   folding.batch.entries.push(...posted);
@@ -46,7 +45,7 @@ export function foldDeparture(
 
 export function foldEndOfTransfer(
   folding: Folding,
-  { kind, transfer, left, money, place, logIndex }: Extract<Facts, { kind: 'arrived' | 'returned' }>,
+  { kind, transfer, left, money, place, logIndex }: Extract<ReadFact, { kind: 'arrived' | 'returned' }>,
 ): void {
   const { deps, held, batch } = folding;
   const { journal } = held;

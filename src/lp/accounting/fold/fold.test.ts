@@ -7,7 +7,7 @@ import { createAccountingLedger, type Exchange, idOf, type FactPlace } from '../
 import { type Books, NO_PROFIT } from './books.ts';
 import { createFolder } from './fold.ts';
 import type { Note, Pass } from './folding.ts';
-import type { Reading } from '../reader/chain-reader.ts';
+import type { ReadFact, Reading } from '../reader/reading.ts';
 import { positionViewOf } from '../pnl.ts';
 import type { Routes } from '../../routes/route.ts';
 
@@ -99,7 +99,7 @@ const take = (pass: Partial<Pass>) =>
     revalue: false,
     ...pass,
   });
-const reading = (chainId: number, block: number, facts: Reading['facts']): Reading => ({
+const reading = (chainId: number, block: number, facts: ReadFact[]): Reading => ({
   cursor: { chainId, block: BigInt(block), hash: word(block), nonce: 0 },
   gas: [],
   facts,

@@ -6,7 +6,7 @@
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { TradeRecord } from '../../../ports/stores/accounting-store.ts';
-import { gasKey, type OpeningBalances } from '../reader/chain-reader.ts';
+import { gasKey, type OpeningBalances } from '../reader/reading.ts';
 import { type Exchange, idOf } from '../ledger.ts';
 import { emptyPosition, valueOf, valueUnpriced } from '../pnl.ts';
 import type { Books } from './books.ts';

@@ -20,7 +20,8 @@ import type {
 import type { Rational } from '../../../pricing/rational.ts';
 import type { ChainSighting, QuoteRecord } from '../../quote-log/quote-events.ts';
 import type { Routes } from '../../routes/route.ts';
-import { type ChainReader, gasKey, type OpeningBalances, type Reading } from '../reader/chain-reader.ts';
+import type { ChainReader } from '../reader/chain-reader.ts';
+import { gasKey, type OpeningBalances, type Reading } from '../reader/reading.ts';
 import type { Exchange, FactPlace, NativeMoney } from '../ledger.ts';
 import { applyOwnerMove, attoOf, emptyPosition } from '../pnl.ts';
 import type { Horizon } from '../taker-costs.ts';

@@ -19,8 +19,14 @@ export interface RecognisedStep {
   step: TransferStep;
 }
 
-/** Both throw `UpstreamError` of the stores. */
-export function createTransferSteps({ transactions, transfers }: TransferSources) {
+/** Finds the step of a transfer that a transaction takes. Both throw `UpstreamError` of the stores. */
+export interface TransferSteps {
+  /** `key`: under which the transactor keeps the transaction. */
+  ofKey(key: string): Promise<RecognisedStep | undefined>;
+  ofTransaction(chainId: number, txHash: Hex): Promise<(RecognisedStep & { signer: Address }) | undefined>;
+}
+
+export function createTransferSteps({ transactions, transfers }: TransferSources): TransferSteps {
   async function ofKey(key: string): Promise<RecognisedStep | undefined> {
     const named = stepOfTransferKey(key);
     const transfer = named && (await transfers?.find(named.id));
@@ -28,10 +34,7 @@ export function createTransferSteps({ transactions, transfers }: TransferSources
   }
   return {
     ofKey,
-    async ofTransaction(
-      chainId: number,
-      txHash: Hex,
-    ): Promise<(RecognisedStep & { signer: Address }) | undefined> {
+    async ofTransaction(chainId, txHash) {
       if (transfers === undefined) return undefined;
       const slot = await transactions?.keyOf(chainId, txHash);
       const found = slot && (await ofKey(slot.key));

@@ -9,7 +9,7 @@ import '../../../../test/support/fast-check.ts';
 import type { Balance, BookedTransfer, PositionRow } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { Routes } from '../../routes/route.ts';
-import type { Reading } from '../reader/chain-reader.ts';
+import type { ReadFact, Reading } from '../reader/reading.ts';
 import { type Books, NO_PROFIT } from '../fold/books.ts';
 import { createFolder } from '../fold/fold.ts';
 import { createAccountingLedger, type FactPlace, idOf } from '../ledger.ts';
@@ -34,19 +34,18 @@ const { fold } = createFolder({
   found: () => {},
 });
 
-type Fact = Reading['facts'][number];
 
 /** Two chains whose blocks are lists of facts, and what lies in the escrow of each after each block. */
 function createChains() {
-  const blocks: Record<number, { facts: Fact[]; escrow: bigint }[]> = {
+  const blocks: Record<number, { facts: ReadFact[]; escrow: bigint }[]> = {
     1: [{ facts: [], escrow: OPENING }],
     2: [{ facts: [], escrow: OPENING * SCALE }],
   };
-  const of = (chainId: number) => blocks[chainId] as { facts: Fact[]; escrow: bigint }[];
+  const of = (chainId: number) => blocks[chainId] as { facts: ReadFact[]; escrow: bigint }[];
   return {
     of,
     /** Mines a block of one movement; `factOf` gets its place. */
-    mine(chainId: number, change: bigint, factOf: (place: FactPlace) => Fact): bigint {
+    mine(chainId: number, change: bigint, factOf: (place: FactPlace) => ReadFact): bigint {
       const number = of(chainId).length;
       const hash = word(chainId * 1_000_000 + number);
       const place = { chainId, block: BigInt(number), blockHash: hash, txHash: hash, atMs: number };
