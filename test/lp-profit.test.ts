@@ -11,7 +11,7 @@ import type { StandardOrder } from '../src/domain/order.ts';
 import { type Books, NO_PROFIT } from '../src/lp/accounting/fold/books.ts';
 import { createFolder } from '../src/lp/accounting/fold/fold.ts';
 import type { Pass } from '../src/lp/accounting/fold/folding.ts';
-import { createAccountingLedger, type Exchange, type FactPlace, idOf } from '../src/lp/accounting/ledger.ts';
+import { createAccountingLedger, type Exchange, type FactPlace, idOf } from '../src/lp/accounting/ledger/ledger.ts';
 import { positionViewOf } from '../src/lp/accounting/pnl.ts';
 import type { Routes } from '../src/lp/routes/route.ts';
 import type { ProfitKey, StoredProfit } from '../src/ports/stores/accounting-store.ts';

@@ -9,7 +9,7 @@ import type {
   TradeRecord,
   TradeStage,
 } from '../../../ports/stores/accounting-store.ts';
-import type { AccountingLedger } from '../ledger.ts';
+import type { AccountingLedger } from '../ledger/ledger.ts';
 import { MARKOUT_HORIZONS, type Horizon } from '../taker-costs.ts';
 
 /** Millionths of USD, over trades whose fill is final, and over transfers. */

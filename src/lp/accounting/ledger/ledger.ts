@@ -26,10 +26,10 @@
  * automatically.
  */
 
-import { InvariantError } from '../../domain/errors.ts';
-import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
-import type { Money } from '../../inventory/event.ts';
-import type { Balance, JournalEntry, Posting } from '../../ports/stores/accounting-store.ts';
+import { InvariantError } from '../../../domain/errors.ts';
+import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
+import type { Money } from '../../../inventory/event.ts';
+import type { Balance, JournalEntry, Posting } from '../../../ports/stores/accounting-store.ts';
 
 /** The amounts that one slice of an order moves when it is filled, in base units. */
 export interface Exchange {

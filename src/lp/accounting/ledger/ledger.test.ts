@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JournalEntry } from '../../ports/stores/accounting-store.ts';
+import type { JournalEntry } from '../../../ports/stores/accounting-store.ts';
 import { createAccountingLedger, type Exchange, type AccountingLedger, type FactPlace } from './ledger.ts';
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
