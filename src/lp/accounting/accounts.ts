@@ -41,7 +41,7 @@ import {
 import { createChainReader } from './reader/chain-reader.ts';
 import { createFolder } from './fold/fold.ts';
 import { explanationOf } from './fold/fold-notes.ts';
-import type { FactPlace } from './ledger/ledger.ts';
+import type { FactPlace } from './ledger/facts.ts';
 import { createMarkouts } from './markout.ts';
 import type { PositionView } from './pnl.ts';
 

@@ -3,7 +3,7 @@
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Side } from '../../inventory/event.ts';
 
-/** Positive is a debit. `lp/accounting/ledger/ledger.ts` describes the accounts. */
+/** Positive is a debit. `lp/accounting/ledger/entries.ts` describes the accounts. */
 export interface Posting {
   account: string;
   chainId: number;

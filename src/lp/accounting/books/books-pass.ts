@@ -8,7 +8,8 @@ import type { StoredProfit, TradeRecord } from '../../../ports/stores/accounting
 import { gasKey, type OpeningBalances, type ReadFact, type Reading } from '../reader/reading.ts';
 import { type Books, forget, type ProfitSums } from '../fold/books.ts';
 import type { Note } from '../fold/folding.ts';
-import { createAccountingLedger, type Exchange, idOf } from '../ledger/ledger.ts';
+import { type Exchange, idOf } from '../ledger/facts.ts';
+import { createAccountingLedger } from '../ledger/ledger.ts';
 import { type Bookkeeper, chainSlug } from './bookkeeper.ts';
 
 const NOTES_AT_ONCE = 200;

@@ -3,7 +3,7 @@
 import { formatTokens } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
-import { idOf } from '../ledger/ledger.ts';
+import { idOf } from '../ledger/facts.ts';
 import { type Bookkeeper, type Reconciled, type ReconciledGas, chainSlug } from './bookkeeper.ts';
 
 export const NATIVE_DECIMALS = 18;

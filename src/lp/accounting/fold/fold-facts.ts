@@ -3,7 +3,7 @@
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { JournalEntry, TradeRecord, TradeStage } from '../../../ports/stores/accounting-store.ts';
 import type { ReadFact, Reading } from '../reader/reading.ts';
-import type { Exchange } from '../ledger/ledger.ts';
+import type { Exchange } from '../ledger/facts.ts';
 import { applyTrade, usdMicrosOf } from '../pnl.ts';
 import { withTransferGas } from '../transfers/booked.ts';
 import { foldDeparture, foldEndOfTransfer, putTransfer } from './fold-transfers.ts';

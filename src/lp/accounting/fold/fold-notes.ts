@@ -3,7 +3,7 @@
 import type { StoredExplanation } from '../../../ports/stores/accounting-store.ts';
 import { explainQuote } from '../../quote-log/explain.ts';
 import type { QuoteRecord } from '../../quote-log/quote-events.ts';
-import { idOf } from '../ledger/ledger.ts';
+import { idOf } from '../ledger/facts.ts';
 import { type Folding, type Note, ownerMoves, putTrade, tradeOfId } from './folding.ts';
 
 export const explanationOf = (record: QuoteRecord): StoredExplanation => ({

@@ -4,7 +4,7 @@ import type { Money } from '../../../inventory/event.ts';
 import type { BookedTransfer } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { ReadFact } from '../reader/reading.ts';
-import { idOf } from '../ledger/ledger.ts';
+import { idOf } from '../ledger/facts.ts';
 import { applyTrade, attoOf, valueOf } from '../pnl.ts';
 import {
   begunTransfer,

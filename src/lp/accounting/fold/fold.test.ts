@@ -3,7 +3,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { TradeRecord } from '../../../ports/stores/accounting-store.ts';
-import { createAccountingLedger, type Exchange, idOf, type FactPlace } from '../ledger/ledger.ts';
+import { type Exchange, idOf, type FactPlace } from '../ledger/facts.ts';
+import { createAccountingLedger } from '../ledger/ledger.ts';
 import { type Books, NO_PROFIT } from './books.ts';
 import { createFolder } from './fold.ts';
 import type { Note, Pass } from './folding.ts';

@@ -7,7 +7,7 @@ import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { TradeRecord } from '../../../ports/stores/accounting-store.ts';
 import { gasKey, type OpeningBalances } from '../reader/reading.ts';
-import { type Exchange, idOf } from '../ledger/ledger.ts';
+import { type Exchange, idOf } from '../ledger/facts.ts';
 import { emptyPosition, valueOf, valueUnpriced } from '../pnl.ts';
 import type { Books } from './books.ts';
 import { foldReading } from './fold-facts.ts';

@@ -22,7 +22,7 @@ import type { ChainSighting, QuoteRecord } from '../../quote-log/quote-events.ts
 import type { Routes } from '../../routes/route.ts';
 import type { ChainReader } from '../reader/chain-reader.ts';
 import { gasKey, type OpeningBalances, type Reading } from '../reader/reading.ts';
-import type { Exchange, FactPlace, NativeMoney } from '../ledger/ledger.ts';
+import type { Exchange, FactPlace, NativeMoney } from '../ledger/facts.ts';
 import { applyOwnerMove, attoOf, emptyPosition } from '../pnl.ts';
 import type { Horizon } from '../taker-costs.ts';
 import { type Books, replaceInSums } from './books.ts';

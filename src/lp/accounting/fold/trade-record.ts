@@ -5,7 +5,7 @@ import { corridorOf } from '../../../domain/corridor.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { TradeRecord } from '../../../ports/stores/accounting-store.ts';
-import type { Exchange } from '../ledger/ledger.ts';
+import type { Exchange } from '../ledger/facts.ts';
 import { usdMicrosOf } from '../pnl.ts';
 import type { FoldDeps } from './folding.ts';
 

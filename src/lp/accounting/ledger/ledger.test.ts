@@ -5,7 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../ports/stores/accounting-store.ts';
-import { createAccountingLedger, type Exchange, type AccountingLedger, type FactPlace } from './ledger.ts';
+import type { Exchange, FactPlace } from './facts.ts';
+import { createAccountingLedger, type AccountingLedger } from './ledger.ts';
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
 const USDC = `0x${'a'.repeat(40)}` as const;

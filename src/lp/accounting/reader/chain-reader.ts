@@ -9,7 +9,7 @@ import type { Money } from '../../../inventory/event.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { JournalCursor } from '../../../ports/stores/accounting-store.ts';
 import type { OwnSlice } from '../../routes/order.ts';
-import type { Exchange } from '../ledger/ledger.ts';
+import type { Exchange } from '../ledger/facts.ts';
 import { createTransferSteps } from '../transfers/recognise.ts';
 import { readEvents } from './event-facts.ts';
 import { exchangeOf } from './exchanges.ts';

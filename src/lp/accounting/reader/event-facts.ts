@@ -4,7 +4,7 @@ import { addressToBytes32, type Bytes32 } from '../../../domain/hex.ts';
 import type { StandardOrder } from '../../../domain/order.ts';
 import type { Money } from '../../../inventory/event.ts';
 import type { EscrowEvent } from '../../../ports/chain.ts';
-import { type FactPlace, idOf } from '../ledger/ledger.ts';
+import { type FactPlace, idOf } from '../ledger/facts.ts';
 import { ownExchange } from './exchanges.ts';
 import type { BooksProgress, ReaderState, ReadFact } from './reading.ts';
 

@@ -4,7 +4,7 @@ import { assetId } from '../../../domain/asset.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { StandardOrder } from '../../../domain/order.ts';
 import { ownSlice, type OwnSlice } from '../../routes/order.ts';
-import type { Exchange } from '../ledger/ledger.ts';
+import type { Exchange } from '../ledger/facts.ts';
 import { infoOf, type ReaderState } from './reading.ts';
 
 /** Makes the exchange of an own slice, and keeps it for the facts of its order. */

@@ -5,7 +5,7 @@ import type { ChainPort, Receipt } from '../../../ports/chain.ts';
 import type { GasCursor, JournalCursor } from '../../../ports/stores/accounting-store.ts';
 import type { TxSlot } from '../../../ports/stores/tx-store.ts';
 import { ordersOfKey } from '../../settlement/step-key.ts';
-import { type FactPlace, idOf } from '../ledger/ledger.ts';
+import { type FactPlace, idOf } from '../ledger/facts.ts';
 import { type BooksProgress, gasKey, type ReaderState, type ReadFact, type Reading } from './reading.ts';
 
 const RECEIPTS_AT_ONCE = 50;

@@ -1,7 +1,7 @@
 /** Reads the balances with which the books of a chain, a token or an operator are opened. */
 
 import type { Money } from '../../../inventory/event.ts';
-import { idOf, type NativeMoney } from '../ledger/ledger.ts';
+import { idOf, type NativeMoney } from '../ledger/facts.ts';
 import { operatorsOf } from './gas-facts.ts';
 import { type BooksProgress, gasKey, infoOf, type OpeningBalances, type ReaderState } from './reading.ts';
 

@@ -14,7 +14,8 @@ import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { TxStore } from '../../../ports/stores/tx-store.ts';
 import type { Rational } from '../../../pricing/rational.ts';
 import type { Routes } from '../../routes/route.ts';
-import type { AccountingLedger, Exchange, FactPlace, Gas, NativeMoney } from '../ledger/ledger.ts';
+import type { Exchange, FactPlace, Gas, NativeMoney } from '../ledger/facts.ts';
+import type { AccountingLedger } from '../ledger/ledger.ts';
 import type { TransferSources, TransferSteps } from '../transfers/recognise.ts';
 
 export interface ReaderDeps {

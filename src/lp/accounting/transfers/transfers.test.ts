@@ -12,7 +12,8 @@ import type { Routes } from '../../routes/route.ts';
 import type { ReadFact, Reading } from '../reader/reading.ts';
 import { type Books, NO_PROFIT } from '../fold/books.ts';
 import { createFolder } from '../fold/fold.ts';
-import { createAccountingLedger, type FactPlace, idOf } from '../ledger/ledger.ts';
+import { type FactPlace, idOf } from '../ledger/facts.ts';
+import { createAccountingLedger } from '../ledger/ledger.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 /** The second chain counts in finer units. */
