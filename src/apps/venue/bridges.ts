@@ -32,7 +32,8 @@ import type { SecretContext } from '../wiring/keys.ts';
 import { createTransactors } from '../wiring/networks.ts';
 import type { Life } from '../wiring/process.ts';
 import { addressOfKey, openSigner } from '../wiring/signers.ts';
-import { createFloatMoves, tellOpenTransfers } from './float-moves/moves.ts';
+import { createFloatMoves } from './float-moves/moves.ts';
+import { tellOpenTransfers } from './float-moves/switched-off.ts';
 
 const zWhole = z
   .string()

@@ -19,8 +19,9 @@ import { openBridges } from '../../wiring/bridges.ts';
 import type { SecretContext } from '../../wiring/keys.ts';
 import { createTransactors } from '../../wiring/networks.ts';
 import type { Life } from '../../wiring/process.ts';
-import { isOverdue, oldestAgeSeconds, stageCounts } from '../../wiring/open-transfers.ts';
+import { type OpenTransferGauges, showOpenTransfers } from '../../wiring/open-transfers.ts';
 import { openSigner } from '../../wiring/signers.ts';
+import { createTransferTurns } from '../../wiring/transfer-turns.ts';
 import { getRoute } from '../books.ts';
 import type { Brake } from '../brake.ts';
 import type { LpAppConfig } from '../config.ts';
@@ -89,17 +90,14 @@ export async function openTransfers(
     { mode, mostUsd, mostUsdPerDay },
   );
 
-  /** Turns and new transfers never overlap: two would see the same free money. */
-  let last: Promise<unknown> = Promise.resolve();
-  function alone<T>(work: () => Promise<T>): Promise<T> {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  }
+  const turns = createTransferTurns(
+    { transactors, clock: systemClock, log },
+    { everyMs, failed: 'transfers: a turn failed; the next one tries again' },
+  );
 
   async function turn(): Promise<void> {
     await transfers.turn();
-    showStages(await store.open());
+    show(await store.open());
     if (mode !== 'automatic' || node.status().status !== 'active') return;
     for (const { move, view } of await plans()) {
       const { begins, reason } = view;
@@ -109,38 +107,27 @@ export async function openTransfers(
     }
   }
 
-  const stages = metrics.gauge(
-    'firmquote_lp_transfers_open',
-    'Transfers between chains that are not over, by stage',
-    ['stage'],
-  );
-  const oldest = metrics.gauge(
-    'firmquote_lp_transfer_age_seconds',
-    'Since the oldest transfer that is not over began; 0 while there is none',
-  );
-  const overdue = overdueGauge(metrics);
-  function showStages(open: readonly StoredTransfer[]): void {
-    for (const [stage, count] of stageCounts(open)) stages.set(count, { stage });
-    const nowMs = systemClock.nowMs();
-    const waits = transfers.waits();
-    const patienceMs = patienceSeconds * 1_000;
-    overdue.set(open.filter((each) => isOverdue(each, waits, { nowMs, patienceMs })).length);
-    oldest.set(oldestAgeSeconds(open, nowMs));
-  }
+  const gauges = openTransferGauges(metrics);
+  const show = (open: readonly StoredTransfer[]): void =>
+    showOpenTransfers(gauges, open, {
+      waits: transfers.waits(),
+      nowMs: systemClock.nowMs(),
+      patienceMs: patienceSeconds * 1_000,
+    });
 
   const shown = (transfer: StoredTransfer) =>
     transferView(transfer, { moves, waits: transfers.waits().get(transfer.id) });
 
   const routes: OpsRoute[] = [
     historyRoute(mode, { store, shown }),
-    getRoute('/transfers/plan', async () => ({ plans: (await alone(plans)).map(({ view }) => view) })),
+    getRoute('/transfers/plan', async () => ({ plans: (await turns.alone(plans)).map(({ view }) => view) })),
     {
       method: 'POST',
       path: '/transfers',
       async handle({ body, address }) {
         const { amount, note, by, ...route } = wantedOf(body);
         const move = moves.moveOf(route, (decimals) => writtenAmount(amount, route, decimals));
-        const begun = await alone(() => transfers.begin(randomUUID(), move, `by hand: ${note}`));
+        const begun = await turns.alone(() => transfers.begin(randomUUID(), move, `by hand: ${note}`));
         if ('refused' in begun)
           throw new RequestError(`The transfer was not begun: ${begun.detail}`, { code: begun.refused });
         void audit.note(by, 'transfer', { note: `${begun.id}: ${note}`, address });
@@ -153,28 +140,23 @@ export async function openTransfers(
     routes,
     restore: async () => void (await transfers.restore()),
     async start() {
-      await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
-      let stopped = false;
-      let cancel = (): void => {};
-      const again = (): void => {
-        cancel = systemClock.after(everyMs, () => void run());
-      };
-      const run = async (): Promise<void> => {
-        await alone(turn).catch((error: unknown) =>
-          log.warn({ error }, 'transfers: a turn failed; the next one tries again'),
-        );
-        if (!stopped) again();
-      };
-      life.onStop('transfers', async () => {
-        stopped = true;
-        cancel();
-        await last;
-        await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
-      });
-      void run();
+      life.onStop('transfers', await turns.start(turn));
     },
   };
 }
+
+const openTransferGauges = (metrics: Metrics): OpenTransferGauges => ({
+  stages: metrics.gauge(
+    'firmquote_lp_transfers_open',
+    'Transfers between chains that are not over, by stage',
+    ['stage'],
+  ),
+  oldest: metrics.gauge(
+    'firmquote_lp_transfer_age_seconds',
+    'Since the oldest transfer that is not over began; 0 while there is none',
+  ),
+  overdue: overdueGauge(metrics),
+});
 
 function wantedOf(body: string) {
   let said: Record<string, unknown> = {};
