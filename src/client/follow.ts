@@ -51,62 +51,36 @@ const CHECK_STREAM_MS = 15_000;
 const FIRST_RECONNECT_MS = 250;
 const LONGEST_RECONNECT_MS = 10_000;
 
+interface FollowDeps {
+  transport: Pick<Transport, 'base' | 'leave' | 'key'>;
+  openSocket: OpenSocket | undefined;
+  read: (signal: AbortSignal) => Promise<OrderStatusResponse>;
+}
+
 export function followOrder(
-  {
-    transport: { base, leave, key },
-    openSocket,
-    read,
-  }: {
-    transport: Pick<Transport, 'base' | 'leave' | 'key'>;
-    openSocket: OpenSocket | undefined;
-    read: (signal: AbortSignal) => Promise<OrderStatusResponse>;
-  },
+  { transport, openSocket, read }: FollowDeps,
   orderId: string,
   { pollMs = 1_000, onStage, signal }: FollowOptions,
 ): Following {
-  const events: OrderEvent[] = [];
+  const events = createEventList();
   const stop = new AbortController();
-  let wake = () => {};
-  let ended: { error?: unknown } | undefined;
-  let resolve: (status: OrderStatusResponse) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
-  // A caller that only iterates gets the error there.
-  final.catch(() => {});
-
+  let isStreaming = () => false;
   let stage: string | undefined;
-  function notice(status: OrderStatusResponse): void {
-    if (status.stage === stage) return;
-    stage = status.stage;
-    onStage?.(status);
-  }
-
-  let streaming = false;
-  let streamed = false;
-  let socket: SocketLike | undefined;
-  let reconnect: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
-  let reconnectMs = FIRST_RECONNECT_MS;
 
   const aborted = () => end({ error: signal?.reason });
   signal?.addEventListener('abort', aborted, { once: true });
 
   function end(how: { error?: unknown }): void {
-    if (ended) return;
-    ended = how;
+    if (stop.signal.aborted) return;
     signal?.removeEventListener('abort', aborted);
     stop.abort();
-    clearTimeout(reconnect);
     clearTimeout(pollTimer);
-    socket?.close();
-    const last = events.at(-1);
-    if ('error' in how || !last) reject(how.error);
-    else resolve(last.status);
-    wake();
+    events.end(how);
   }
 
   function take(event: OrderEvent): void {
-    if (ended || events.some(({ type }) => type === event.type)) return;
+    if (stop.signal.aborted || events.has(event)) return;
     if (event.orderId !== orderId || event.status.id !== orderId)
       return end({
         error: new DistrustError(
@@ -116,13 +90,124 @@ export function followOrder(
         ),
       });
     notice(event.status);
-    events.push(event);
-    wake();
+    events.add(event);
     if (event.type !== 'order.created') end({});
   }
 
+  function notice(status: OrderStatusResponse): void {
+    if (status.stage === stage) return;
+    stage = status.stage;
+    onStage?.(status);
+  }
+
+  function schedulePoll(ms: number): void {
+    clearTimeout(pollTimer);
+    if (!stop.signal.aborted) pollTimer = setTimeout(() => void poll(), ms);
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      const status = await read(stop.signal);
+      take(polled('order.created', status, status.createdAt));
+      if (status.status !== 'pending') take(polled(`order.${status.status}`, status, status.updatedAt));
+      else if (!stop.signal.aborted) notice(status);
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      const passing =
+        error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
+      if (!passing) return end({ error });
+    }
+    schedulePoll(isStreaming() && !onStage ? CHECK_STREAM_MS : pollMs);
+  }
+
+  if (signal?.aborted) aborted();
+  else if (openSocket)
+    isStreaming = openStream(transport, openSocket, orderId, stop.signal, take, () => schedulePoll(0));
+  schedulePoll(0);
+  return events.following;
+}
+
+const polled = (type: OrderEvent['type'], status: OrderStatusResponse, occurredAt: string): OrderEvent => ({
+  type,
+  orderId: status.id,
+  occurredAt,
+  status,
+  via: 'poll',
+});
+
+/** The events that have come, for those who wait for the next one. */
+interface EventList {
+  following: Following;
+  /** Whether an event of the same type has come. */
+  has(event: OrderEvent): boolean;
+  add(event: OrderEvent): void;
+  /** Call once. Without an error, the status of the last event is the final one. */
+  end(how: { error?: unknown }): void;
+}
+
+function createEventList(): EventList {
+  const events: OrderEvent[] = [];
+  let wake = () => {};
+  let ended: { error?: unknown } | undefined;
+  let resolve: (status: OrderStatusResponse) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
+  // A caller that only iterates gets the error there.
+  final.catch(() => {});
+  const following: Following = {
+    final,
+    async *[Symbol.asyncIterator]() {
+      for (let next = 0; ;) {
+        const event = events[next];
+        if (event) {
+          next++;
+          yield event;
+        } else if (ended) {
+          if ('error' in ended) throw ended.error;
+          return;
+        } else {
+          const before = wake;
+          await new Promise<void>((resume) => (wake = () => (before(), resume())));
+        }
+      }
+    },
+  };
+  return {
+    following,
+    has: (event) => events.some(({ type }) => type === event.type),
+    add(event) {
+      events.push(event);
+      wake();
+    },
+    end(how) {
+      ended = how;
+      const last = events.at(-1);
+      if ('error' in how || !last) reject(how.error);
+      else resolve(last.status);
+      wake();
+    },
+  };
+}
+
+/**
+ * Keeps a socket open until `ended`, at another replica when one closes it. `missed`: an event may have been
+ * missed, so the order is to be polled. Returns a function that says whether events are streamed now.
+ */
+function openStream(
+  { base, leave, key }: FollowDeps['transport'],
+  openSocket: OpenSocket,
+  orderId: string,
+  ended: AbortSignal,
+  take: (event: OrderEvent) => void,
+  missed: () => void,
+): () => boolean {
+  let streaming = false;
+  let streamed = false;
+  let socket: SocketLike | undefined;
+  let reconnect: ReturnType<typeof setTimeout> | undefined;
+  let reconnectMs = FIRST_RECONNECT_MS;
+
   function connect(): void {
-    if (ended || !openSocket) return;
     const at = base();
     try {
       socket = openSocket(
@@ -141,9 +226,9 @@ export function followOrder(
     // A close event follows every error.
     mine.addEventListener('error', () => {});
     mine.addEventListener('close', () => {
-      if (ended || mine !== socket) return;
+      if (ended.aborted || mine !== socket) return;
       leave(at);
-      if (streaming) schedulePoll(0);
+      if (streaming) missed();
       streaming = false;
       reconnect = setTimeout(connect, reconnectMs);
       reconnectMs = Math.min(reconnectMs * 2, LONGEST_RECONNECT_MS);
@@ -158,72 +243,28 @@ export function followOrder(
       return;
     }
     if ((json as { op?: unknown } | null)?.op === 'subscribed') {
-      // Between two streams an event may have been missed.
-      if (streamed) schedulePoll(0);
+      if (streamed) missed();
       streaming = streamed = true;
       reconnectMs = FIRST_RECONNECT_MS;
       return;
     }
-    const event = zOrderEvent.safeParse(json);
-    if (event.success)
+    const { success, data: event } = zOrderEvent.safeParse(json);
+    if (success)
       take({
-        type: event.data.type,
-        orderId: event.data.orderId,
-        occurredAt: event.data.occurredAt,
-        status: event.data.data,
+        type: event.type,
+        orderId: event.orderId,
+        occurredAt: event.occurredAt,
+        status: event.data,
         via: 'stream',
       });
   }
 
-  function schedulePoll(ms: number): void {
-    clearTimeout(pollTimer);
-    if (!ended) pollTimer = setTimeout(() => void poll(), ms);
-  }
-
-  async function poll(): Promise<void> {
-    try {
-      const status = await read(stop.signal);
-      take({ type: 'order.created', orderId: status.id, occurredAt: status.createdAt, status, via: 'poll' });
-      if (status.status !== 'pending')
-        take({
-          type: `order.${status.status}`,
-          orderId: status.id,
-          occurredAt: status.updatedAt,
-          status,
-          via: 'poll',
-        });
-      else if (!ended) notice(status);
-    } catch (error) {
-      if (ended) return;
-      const passing =
-        error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
-      if (!passing) return end({ error });
-    }
-    schedulePoll(streaming && !onStage ? CHECK_STREAM_MS : pollMs);
-  }
-
-  if (signal?.aborted) aborted();
+  ended.addEventListener('abort', () => {
+    clearTimeout(reconnect);
+    socket?.close();
+  });
   connect();
-  schedulePoll(0);
-
-  return {
-    final,
-    async *[Symbol.asyncIterator]() {
-      for (let next = 0; ;) {
-        const event = events[next];
-        if (event) {
-          next++;
-          yield event;
-        } else if (ended) {
-          if ('error' in ended) throw ended.error;
-          return;
-        } else {
-          const before = wake;
-          await new Promise<void>((resume) => (wake = () => (before(), resume())));
-        }
-      }
-    },
-  };
+  return () => streaming;
 }
 
 /** Node's socket takes headers; a browser's throws. Node 20 has none. */
