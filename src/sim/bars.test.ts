@@ -6,7 +6,8 @@ import { runAdversary } from './adversary.ts';
 import { bars } from './bars.ts';
 import { createRandom } from './random.ts';
 import { drawPrices } from './exchange.ts';
-import { FIRM, firmInputs, noResult, runFirm } from './firm.ts';
+import { noResult, runFirm } from './firm.ts';
+import { FIRM, firmInputs } from './firm-setup.ts';
 import { deviationOf, meanOf } from './sums.ts';
 import { drawWorld, replayWorld } from './world.ts';
 

@@ -1,15 +1,8 @@
 /** The firm-quote backtest: the criteria ("bars") the engine must meet. */
 
 import { type AdversaryResult, runAdversary } from './adversary.ts';
-import {
-  FIRM,
-  type FirmResult,
-  type FirmSetup,
-  noResult,
-  runFirm,
-  STRATEGIES,
-  type Strategy,
-} from './firm.ts';
+import { type FirmResult, noResult, runFirm } from './firm.ts';
+import { FIRM, type FirmSetup, STRATEGIES, type Strategy } from './firm-setup.ts';
 import { deviationOf, errorOf, meanOf, type SumStats } from './sums.ts';
 import {
   allInform,

@@ -24,13 +24,21 @@ export interface HedgeTally {
   feeUsd: number;
 }
 
-export type Hedger = ReturnType<typeof createHedger>;
+export interface Hedger {
+  /** Trades orders that are due, then orders what `change` exceeds the band by. `change` is in 1e-18. */
+  step(second: number, change: bigint, mid: number): void;
+  /** Returns the position, 1e-18 of a base token: negative is sold. */
+  readonly position: bigint;
+  /** Values the account, costs paid; USD. For reports only. */
+  pnlUsd(mid: number): number;
+  tally(): HedgeTally;
+}
 
 /** 1e-18 of a whole token or dollar, as the ledger's exposure. */
 const ATTO = 10n ** 18n;
 const NANO = 1_000_000_000;
 
-export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: HedgeSetup) {
+export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: HedgeSetup): Hedger {
   const waiting: { atSecond: number; size: bigint }[] = [];
   let [position, cash, ordered] = [0n, 0n, 0n];
   const total = { orders: 0, volume: 0n, halfSpread: 0n, fee: 0n };
@@ -55,8 +63,7 @@ export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: H
   }
 
   return {
-    /** Trades orders that are due, then orders what `change` exceeds the band by. `change` is in 1e-18. */
-    step(second: number, change: bigint, mid: number): void {
+    step(second, change, mid) {
       const due = () => (waiting[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= second;
       while (due()) trade((waiting.shift() as { size: bigint }).size, mid);
       const band = BigInt(Math.round((bandUsd / mid) * NANO)) * (ATTO / BigInt(NANO));
@@ -67,13 +74,11 @@ export function createHedger({ bandUsd, halfSpreadBps, feeBps, delaySeconds }: H
       waiting.push({ atSecond: second + delaySeconds, size });
       while (due()) trade((waiting.shift() as { size: bigint }).size, mid);
     },
-    /** Returns the position, 1e-18 of a base token: negative is sold. */
-    get position(): bigint {
+    get position() {
       return position;
     },
-    /** Values the account, costs paid; USD. For reports only. */
-    pnlUsd: (mid: number): number => whole(position) * mid + whole(cash),
-    tally: (): HedgeTally => ({
+    pnlUsd: (mid) => whole(position) * mid + whole(cash),
+    tally: () => ({
       orders: total.orders,
       volumeUsd: whole(total.volume),
       halfSpreadUsd: whole(total.halfSpread),

@@ -8,7 +8,7 @@ import { firmRows } from '../bars.ts';
 import { blackScholes } from './black-scholes.ts';
 import { breakEven } from './chances.ts';
 import { createRandom } from '../random.ts';
-import { FIRM, STRATEGIES } from '../firm.ts';
+import { FIRM, STRATEGIES } from '../firm-setup.ts';
 import { glft } from './glft.ts';
 import { JOURNAL, journalRows } from './published-makers.ts';
 import { allInform, type ReportRow } from '../row.ts';
