@@ -4,8 +4,8 @@ import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts
 import { barChart, lineChart, ticksOf } from './chart.ts';
 import { createRandom } from './random.ts';
 import { drawPrices, realised } from './exchange.ts';
-import { createMaker } from './maker.ts';
-import type { MakerPair, MakerQuote, SimRoute } from './maker-setup.ts';
+import { createMaker } from './maker/maker.ts';
+import type { MakerPair, MakerQuote, SimRoute } from './maker/setup.ts';
 import { runMarket } from './market.ts';
 import { pageOf } from './page.ts';
 

@@ -6,8 +6,8 @@ import { winProbability } from '../pricing/firmness-premium.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { createHedger, type Hedger, type HedgeSetup, type HedgeTally } from './hedge.ts';
 import { createRandom, type SimRandom } from './random.ts';
-import { createMaker, type Maker } from './maker.ts';
-import type { MakerSetup, MakerQuote, SimRequest, SimRoute, Steps } from './maker-setup.ts';
+import { createMaker, type Maker } from './maker/maker.ts';
+import type { MakerSetup, MakerQuote, SimRequest, SimRoute, Steps } from './maker/setup.ts';
 import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 /** The exchange's mid of one pair at every second, and what option holders know of how it moves. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
 import { createRandom } from './random.ts';
 import { drawPrices } from './exchange.ts';
-import type { MakerSetup } from './maker-setup.ts';
+import type { MakerSetup } from './maker/setup.ts';
 import { runReplay, type ReplaySetup } from './replay.ts';
 import { parseRfqs, type RfqRecord } from './rfq-record.ts';
 

@@ -6,7 +6,7 @@
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness-premium.ts';
 import type { SimRandom } from './random.ts';
-import { createMaker, type Maker } from './maker.ts';
+import { createMaker, type Maker } from './maker/maker.ts';
 import {
   edgeUsd,
   type MakerPair,
@@ -14,7 +14,7 @@ import {
   type MakerQuote,
   pairName,
   type SimRequest,
-} from './maker-setup.ts';
+} from './maker/setup.ts';
 import { drawRequest, mostValuable, type PricePath, streamOf, type TakerSetup } from './market.ts';
 import type { TransferTally } from './transfers.ts';
 import type { RfqRecord } from './rfq-record.ts';

@@ -1,8 +1,8 @@
 /** Statistics of one LP in a run, in all and by pair, the same for simulation and replay. */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
-import type { Maker } from './maker.ts';
-import { edgeUsd, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker-setup.ts';
+import type { Maker } from './maker/maker.ts';
+import { edgeUsd, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker/setup.ts';
 
 interface Figures {
   requests: number;

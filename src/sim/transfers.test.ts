@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
-import type { MakerSetup } from './maker-setup.ts';
+import type { MakerSetup } from './maker/setup.ts';
 import { type ReplayResult, runReplay } from './replay.ts';
 import type { RfqRecord } from './rfq-record.ts';
 import type { SimPlace, SimTransfers } from './transfers.ts';

@@ -6,7 +6,7 @@
 import type { Address } from '../../src/domain/hex.ts';
 import { zLpRisk } from '../../src/lp/config/risk-config.ts';
 import { DEFAULT_PARAMS } from '../../src/pricing/params.ts';
-import type { MakerPair, MakerSetup, SimRoute, SimToken } from '../../src/sim/maker-setup.ts';
+import type { MakerPair, MakerSetup, SimRoute, SimToken } from '../../src/sim/maker/setup.ts';
 import type { MarketSetup } from '../../src/sim/market.ts';
 
 const ADDRESSES = {

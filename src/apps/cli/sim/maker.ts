@@ -12,7 +12,7 @@ import {
   pairName,
   type SimRoute,
   type SimToken,
-} from '../../../sim/maker-setup.ts';
+} from '../../../sim/maker/setup.ts';
 import type { SimPlace, SimTransfers } from '../../../sim/transfers.ts';
 import { parseConfig, readJson } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';

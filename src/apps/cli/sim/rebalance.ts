@@ -1,6 +1,6 @@
 /** `firmquote sim rebalance`: what transfers by a policy would have cost and brought over the same flow. */
 
-import { pairName } from '../../../sim/maker-setup.ts';
+import { pairName } from '../../../sim/maker/setup.ts';
 import { type ReplayResult, runReplay } from '../../../sim/replay.ts';
 import type { TransferTally } from '../../../sim/transfers.ts';
 import { badRequest } from '../../wiring/bad-request.ts';

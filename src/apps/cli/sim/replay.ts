@@ -12,7 +12,7 @@ import {
   runReplay,
 } from '../../../sim/replay.ts';
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
-import { pairName } from '../../../sim/maker-setup.ts';
+import { pairName } from '../../../sim/maker/setup.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { type CsvTable, rowsOf, saveTables } from './columns.ts';

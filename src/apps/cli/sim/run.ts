@@ -2,7 +2,7 @@
 
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
-import { type MakerSetup, pairName } from '../../../sim/maker-setup.ts';
+import { type MakerSetup, pairName } from '../../../sim/maker/setup.ts';
 import { type MarketResult, type MarketSetup, runMarket, type TakerSetup } from '../../../sim/market.ts';
 import { pageOf } from '../../../sim/page.ts';
 import { type SeedResult, variantsOf } from '../../../sim/study/runs.ts';

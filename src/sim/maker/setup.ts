@@ -1,19 +1,19 @@
 /** Types of what a simulated LP is made of, what takers ask it, and what it answers. */
 
-import type { Address } from '../domain/hex.ts';
-import type { Side } from '../inventory/event.ts';
-import type { BucketConfig } from '../inventory/ledger.ts';
-import type { Limits } from '../inventory/limits.ts';
-import type { PricingParams } from '../pricing/params.ts';
-import type { PricingPlugin } from '../pricing/price-inputs.ts';
-import type { Priced } from '../pricing/price.ts';
-import type { BurstRule } from '../risk/burst.ts';
-import type { DrawdownRule } from '../risk/drawdown.ts';
-import type { GapRule } from '../risk/gap-loss.ts';
-import type { RateRule } from '../risk/rate.ts';
-import type { SpikeRule } from '../risk/regime.ts';
-import type { TakerActivityRule } from '../risk/taker-activity.ts';
-import type { SimPlace, SimTransfers } from './transfers.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { Side } from '../../inventory/event.ts';
+import type { BucketConfig } from '../../inventory/ledger.ts';
+import type { Limits } from '../../inventory/limits.ts';
+import type { PricingParams } from '../../pricing/params.ts';
+import type { PricingPlugin } from '../../pricing/price-inputs.ts';
+import type { Priced } from '../../pricing/price.ts';
+import type { BurstRule } from '../../risk/burst.ts';
+import type { DrawdownRule } from '../../risk/drawdown.ts';
+import type { GapRule } from '../../risk/gap-loss.ts';
+import type { RateRule } from '../../risk/rate.ts';
+import type { SpikeRule } from '../../risk/regime.ts';
+import type { TakerActivityRule } from '../../risk/taker-activity.ts';
+import type { SimPlace, SimTransfers } from '../transfers.ts';
 
 export interface SimToken {
   chainId: number;

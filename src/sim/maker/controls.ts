@@ -1,13 +1,13 @@
 /** Runs the risk controls of a simulated LP: the rules of the live LP, on state in memory. */
 
-import type { Decline } from '../domain/decline.ts';
-import { limitsByCapital, type Limits } from '../inventory/limits.ts';
-import { type RiskAdjustment, adjustmentFor, NO_ADJUSTMENT } from '../risk/adjustment.ts';
-import { judged, type Marks, rolled } from '../risk/drawdown.ts';
-import { type PairRisk, pairStop } from '../risk/pair-risk.ts';
-import { fullBucket, takeToken, type Tokens } from '../risk/rate.ts';
-import { faded, NO_ACTIVITY, type Suspicion, suspicion, type TakerActivity } from '../risk/taker-activity.ts';
-import type { SimRisk } from './maker-setup.ts';
+import type { Decline } from '../../domain/decline.ts';
+import { limitsByCapital, type Limits } from '../../inventory/limits.ts';
+import { type RiskAdjustment, adjustmentFor, NO_ADJUSTMENT } from '../../risk/adjustment.ts';
+import { judged, type Marks, rolled } from '../../risk/drawdown.ts';
+import { type PairRisk, pairStop } from '../../risk/pair-risk.ts';
+import { fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
+import { faded, NO_ACTIVITY, type Suspicion, suspicion, type TakerActivity } from '../../risk/taker-activity.ts';
+import type { SimRisk } from './setup.ts';
 
 const NAV_EVERY_MS = 60_000;
 const RATE_LIMIT: Decline = { declined: 'limit', control: 'rate_limit' };

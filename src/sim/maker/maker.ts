@@ -1,13 +1,13 @@
 /** Simulates the LP: real pricing, ledger and risk controls, without network, disk and signatures. */
 
-import { type Decline, isDecline } from '../domain/decline.ts';
-import { InvariantError } from '../domain/errors.ts';
-import { type Band, bandQ, bandHeadroom } from '../inventory/bands.ts';
-import type { HoldRequest, LedgerEvent } from '../inventory/event.ts';
-import { createLedger, type Ledger } from '../inventory/ledger.ts';
-import { check } from '../pricing/check.ts';
-import type { PriceInputs } from '../pricing/price-inputs.ts';
-import { price } from '../pricing/price.ts';
+import { type Decline, isDecline } from '../../domain/decline.ts';
+import { InvariantError } from '../../domain/errors.ts';
+import { type Band, bandQ, bandHeadroom } from '../../inventory/bands.ts';
+import type { HoldRequest, LedgerEvent } from '../../inventory/event.ts';
+import { createLedger, type Ledger } from '../../inventory/ledger.ts';
+import { check } from '../../pricing/check.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
+import { price } from '../../pricing/price.ts';
 import {
   deviationOver,
   observeMid,
@@ -16,20 +16,20 @@ import {
   UNSEEN,
   type Volatility,
   volatilityRatio,
-} from '../pricing/volatility.ts';
-import type { RiskAdjustment } from '../risk/adjustment.ts';
-import { recordAcceptance } from '../risk/burst.ts';
-import { gapLoss, jumpOf } from '../risk/gap-loss.ts';
-import { NEW_PAIR_RISK, type PairRisk } from '../risk/pair-risk.ts';
-import { updateRegime } from '../risk/regime.ts';
-import { accepted, quoted, tradedElsewhere, usageAt } from '../risk/taker-activity.ts';
+} from '../../pricing/volatility.ts';
+import type { RiskAdjustment } from '../../risk/adjustment.ts';
+import { recordAcceptance } from '../../risk/burst.ts';
+import { gapLoss, jumpOf } from '../../risk/gap-loss.ts';
+import { NEW_PAIR_RISK, type PairRisk } from '../../risk/pair-risk.ts';
+import { updateRegime } from '../../risk/regime.ts';
+import { accepted, quoted, tradedElsewhere, usageAt } from '../../risk/taker-activity.ts';
 import {
   admitRequest,
   type ControlState,
   measureCapital,
   newControls,
   updateActivity,
-} from './maker-controls.ts';
+} from './controls.ts';
 import {
   edgeUsd,
   type MakerPair,
@@ -40,8 +40,8 @@ import {
   type SimToken,
   type Steps,
   toWholeTokens,
-} from './maker-setup.ts';
-import { createSimInventory, type SimInventory, type TransferTally } from './transfers.ts';
+} from './setup.ts';
+import { createSimInventory, type SimInventory, type TransferTally } from '../transfers.ts';
 
 export interface Maker {
   readonly setup: MakerSetup;
