@@ -34,21 +34,36 @@ const RESTARTING: ReadonlySet<number> = new Set([502, 503, 504]);
 const ROUNDS = 2;
 const BETWEEN_ROUNDS_MS = 250;
 
-export type Transport = ReturnType<typeof createTransport>;
+/** Calls throw `VenueError`, `UnreachableError`, or `DistrustError` for a malformed answer. */
+export interface Transport {
+  /** The URL of the replica that is asked first. */
+  base(): string;
+  /** Makes calls begin at the next replica from now on. */
+  leave(failed: string): void;
+  key: string | undefined;
+  /** `isElsewhere`: another replica may have a better answer. */
+  call<T>(
+    schema: z.ZodType<T>,
+    path: string,
+    call?: VenueCall,
+    isElsewhere?: (answer: T) => boolean,
+  ): Promise<T>;
+  /** A stream that has begun is not repeated. */
+  stream(path: string, call?: VenueCall): AsyncGenerator<string, void>;
+}
 
 export function createTransport({
   url,
   key,
   timeoutMs = 15_000,
   fetch = globalThis.fetch.bind(globalThis),
-}: TransportOptions) {
+}: TransportOptions): Transport {
   const bases = [url].flat().map((each) => each.replace(/\/+$/, ''));
   if (bases.length === 0)
     throw new RequestError('The client has no URL of a venue: give one, or several.', { code: 'bad_config' });
   const attempts = bases.length === 1 ? 1 : ROUNDS * bases.length;
   let current = 0;
   const base = (): string => bases[current] as string;
-  /** Makes calls begin at the next replica from now on. */
   const leave = (failed: string): void => {
     if (base() === failed) current = (current + 1) % bases.length;
   };
@@ -120,10 +135,6 @@ export function createTransport({
     base,
     leave,
     key,
-    /**
-     * Makes a call. `isElsewhere`: another replica may have a better answer. Throws `VenueError`,
-     * `UnreachableError`, or `DistrustError` for a malformed answer.
-     */
     async call<T>(
       schema: z.ZodType<T>,
       path: string,
@@ -145,8 +156,7 @@ export function createTransport({
         isElsewhere,
       );
     },
-    /** A stream that has begun is not repeated. */
-    async *stream(path: string, call: VenueCall = {}): AsyncGenerator<string, void> {
+    async *stream(path, call = {}) {
       const response = await atAny(call, async (at) => {
         const begun = await send(at, path, call, null);
         if (!begun.ok) await answerOf(begun);

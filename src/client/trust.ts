@@ -58,9 +58,21 @@ export const ESCROW_ABI = parseAbi([
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
 ]);
 
-export type Trust = ReturnType<typeof createTrust>;
+/** What the caller trusts. Each throws `DistrustError` "chain" for a chain that it has not named. */
+export interface Trust {
+  chain(chainId: number): TrustedChain;
+  /** Requires a trusted escrow without reading the chain. Throws "escrow". */
+  requireEscrow(chainId: number, escrow: Address): void;
+  /** Verifies an escrow once; the result is cached. Throws "chain", "escrow_code", "escrow_domain". */
+  verifyEscrow(chainId: number, escrow: Address): Promise<void>;
+  /** Throws "oracle". */
+  requireOracle(chainId: number, oracle: Address): void;
+  /** Throws "bond". */
+  quoteBond(chainId: number): Address;
+  permit2(chainId: number): Address;
+}
 
-export function createTrust(chains: TrustedChains) {
+export function createTrust(chains: TrustedChains): Trust {
   const verified = new Map<string, Promise<void>>();
 
   function chain(chainId: number): TrustedChain {
@@ -107,8 +119,7 @@ export function createTrust(chains: TrustedChains) {
 
   return {
     chain,
-    /** Requires a trusted escrow without reading the chain. Throws "escrow". */
-    requireEscrow(chainId: number, escrow: Address): void {
+    requireEscrow(chainId, escrow) {
       const { escrow: trusted } = chain(chainId);
       if (typeof trusted === 'object' && 'codeHash' in trusted) return;
       const pinned = [trusted].flat().map(toAddress);
@@ -119,8 +130,7 @@ export function createTrust(chains: TrustedChains) {
           { chainId, escrow },
         );
     },
-    /** Verifies an escrow once; the result is cached. Throws "chain", "escrow_code", "escrow_domain". */
-    async verifyEscrow(chainId: number, escrow: Address): Promise<void> {
+    async verifyEscrow(chainId, escrow) {
       const id = `${chainId}:${escrow}`;
       const known = verified.get(id) ?? verify(chainId, escrow);
       verified.set(id, known);
@@ -130,7 +140,7 @@ export function createTrust(chains: TrustedChains) {
         throw error;
       });
     },
-    requireOracle(chainId: number, oracle: Address): void {
+    requireOracle(chainId, oracle) {
       const pinned = (chain(chainId).oracles ?? []).map(toAddress);
       if (!pinned.includes(oracle))
         throw new DistrustError(
@@ -139,8 +149,7 @@ export function createTrust(chains: TrustedChains) {
           { chainId, oracle },
         );
     },
-    /** Throws "bond". */
-    quoteBond(chainId: number): Address {
+    quoteBond(chainId) {
       const { quoteBond } = chain(chainId);
       if (quoteBond === undefined)
         throw new DistrustError(
@@ -150,7 +159,7 @@ export function createTrust(chains: TrustedChains) {
         );
       return toAddress(quoteBond);
     },
-    permit2: (chainId: number): Address => toAddress(chain(chainId).permit2 ?? PERMIT2),
+    permit2: (chainId) => toAddress(chain(chainId).permit2 ?? PERMIT2),
   };
 }
 
