@@ -12,7 +12,7 @@ import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { dateOf } from '../../lp/account/change.ts';
 import { createSender, type OwnerStep, type Sender } from '../../lp/account/sender.ts';
 import { type LpAccountState, readLpAccount } from '../../lp/account/state.ts';
-import { createOwner, type Owner } from '../../lp/owner.ts';
+import { createOwner, type Owner } from '../../lp/owner/owner.ts';
 import { withChain } from '../../wiring/networks.ts';
 import { lpAccountDeployment } from '../../../adapters/evm/deploy/lp-account.ts';
 import { toolContext } from '../../wiring/process.ts';

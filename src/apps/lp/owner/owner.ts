@@ -1,17 +1,17 @@
 /** The owner's actions. Each step is simulated before it is sent. */
 
-import { formatTokens } from '../../domain/amount.ts';
-import { type Chain, nativeTokenUnitsUp, type TokenInfo } from '../../domain/chain.ts';
-import type { Address, Hex } from '../../domain/hex.ts';
-import type { ChainPort } from '../../ports/chain.ts';
-import type { BondTerms } from '../../domain/bond.ts';
-import { postBondCall } from '../../settlement/bond-call.ts';
-import { approveCall, depositCall, depositForCall } from '../../settlement/call.ts';
-import { accountCall, moverCall } from '../../settlement/lp-account.ts';
-import { type AccountCalls, type Call, lpAccountCalls, plainCalls } from './account/calls.ts';
-import { dateOf, makeChange } from './account/change.ts';
-import type { OwnerStep, Sender } from './account/sender.ts';
-import type { LpAccountState } from './account/state.ts';
+import { formatTokens } from '../../../domain/amount.ts';
+import { type Chain, nativeTokenUnitsUp, type TokenInfo } from '../../../domain/chain.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import type { BondTerms } from '../../../domain/bond.ts';
+import { postBondCall } from '../../../settlement/bond-call.ts';
+import { approveCall, depositCall, depositForCall } from '../../../settlement/call.ts';
+import { accountCall, moverCall } from '../../../settlement/lp-account.ts';
+import { type AccountCalls, type Call, lpAccountCalls, plainCalls } from '../account/calls.ts';
+import { dateOf, makeChange } from '../account/change.ts';
+import type { OwnerStep, Sender } from '../account/sender.ts';
+import type { LpAccountState } from '../account/state.ts';
 
 /** The actions of an account's owner. Each refuses with a `RequestError` that says what to do. */
 export interface Owner {
