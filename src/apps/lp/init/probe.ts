@@ -22,7 +22,7 @@ import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import { presetOf } from '../../config/presets.ts';
 import { readLpAccount } from '../account/state.ts';
-import { hasLimits } from '../owner/owner.ts';
+import { hasLimits } from '../owner/operators.ts';
 
 export interface VenueFacts {
   venueId: string;
