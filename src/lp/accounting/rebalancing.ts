@@ -18,6 +18,13 @@ import type { LpConfig } from '../config/config.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../routes/order.ts';
 
+export interface Rebalancing {
+  /** Evaluates the bands, and logs what has changed. */
+  advise(): void;
+  /** Returns the advice of the last evaluation. Amounts are in 1e-18 of a whole token. */
+  advice(): readonly Advice[];
+}
+
 interface RebalancingDeps {
   bands(): Bands;
   quoteEvents: Pick<QuoteEvents, 'listen'>;
@@ -33,7 +40,7 @@ export function createRebalancing(
   { bands, quoteEvents, chains, clock, log }: RebalancingDeps,
   { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
   past: readonly LpAward[],
-) {
+): Rebalancing {
   const rebalancer = createRebalancer(rebalancing);
   const drained = createDailyFlow();
   let last: readonly Advice[] = [];
@@ -108,7 +115,6 @@ export function createRebalancing(
       });
       tell(last);
     },
-    /** Returns the advice of the last evaluation. Amounts are in 1e-18 of a whole token. */
     advice: () => last,
   };
 }

@@ -24,6 +24,13 @@ export interface Receivable {
   overdue: boolean;
 }
 
+export interface Receivables {
+  /** Inputs of fills that the escrows owe. */
+  list(): Receivable[];
+  /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
+  reportOverdue(): void;
+}
+
 interface ReceivablesDeps {
   awards: Pick<Awards, 'open'>;
   ledger: Ledger;
@@ -38,7 +45,7 @@ export function createReceivables(
   { awards, ledger, quoteEvents, chains, log, time }: ReceivablesDeps,
   { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
   past: readonly LpAward[],
-) {
+): Receivables {
   const times = createSettleTimes({
     factor: receivables.overdueFactor,
     leastSeconds: receivables.leastSeconds,
@@ -101,7 +108,6 @@ export function createReceivables(
 
   return {
     list,
-    /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
     reportOverdue() {
       for (const { orderId, overdue, owed, ...late } of list()) {
         if (!overdue || said.has(orderId)) continue;

@@ -36,7 +36,21 @@ interface TakerCostOptions {
   window: number;
 }
 
-export type TakerCosts = ReturnType<typeof createTakerCosts>;
+export interface TakerCosts {
+  /** Returns the adverse-selection term in bps. Hot path: one lookup. */
+  adverse(taker: Address): number;
+  /** `bps`: as `markoutBps` returns it, with the mid `horizon` seconds after the acceptance. */
+  learn(taker: Address, horizon: Horizon, bps: number, nowMs: number): void;
+  /** Takes the rows that have changed since the last call. */
+  changed(): TakerRow[];
+  /** Takes back rows whose write failed, so that `changed` gives them again. */
+  again(rows: readonly TakerRow[]): void;
+  load(rows: readonly TakerRow[]): void;
+  /** The takers that cost most. */
+  worst(limit: number): { taker: string; bps: number; trades: number }[];
+  /** The number of takers. */
+  readonly known: number;
+}
 
 interface Known {
   means: number[];
@@ -52,7 +66,7 @@ const fresh = (seenMs: number): Known => ({
   seenMs,
 });
 
-export function createTakerCosts({ keep, startBps, capBps, weight, window }: TakerCostOptions) {
+export function createTakerCosts({ keep, startBps, capBps, weight, window }: TakerCostOptions): TakerCosts {
   // In the order of their last trade.
   const takers = new Map<string, Known>();
   const dirty = new Set<string>();
@@ -107,10 +121,8 @@ export function createTakerCosts({ keep, startBps, capBps, weight, window }: Tak
   };
 
   return {
-    /** Returns the adverse-selection term in bps. Hot path: one lookup. */
-    adverse: (taker: Address) => termOf(takers.get(taker) ?? NOTHING),
-    /** `bps`: as `markoutBps` returns it, with the mid `horizon` seconds after the acceptance. */
-    learn(taker: Address, horizon: Horizon, bps: number, nowMs: number) {
+    adverse: (taker) => termOf(takers.get(taker) ?? NOTHING),
+    learn(taker, horizon, bps, nowMs) {
       if (!Number.isFinite(bps)) return;
       const at = MARKOUT_HORIZONS.indexOf(horizon);
       const known = takers.get(taker) ?? fresh(nowMs);
@@ -125,18 +137,17 @@ export function createTakerCosts({ keep, startBps, capBps, weight, window }: Tak
       dirty.clear();
       return rows;
     },
-    /** Takes back rows whose write failed, so that `changed` gives them again. */
-    again(rows: readonly TakerRow[]) {
+    again(rows) {
       for (const { key } of rows) if (key === TIER || takers.has(key)) dirty.add(key);
     },
-    load(rows: readonly TakerRow[]) {
+    load(rows) {
       for (const { key, means, trades, seenMs } of [...rows].sort((a, b) => a.seenMs - b.seenMs)) {
         const known = { means: [...means], trades: [...trades], seenMs };
         if (key === TIER) tier = known;
         else put(key, known);
       }
     },
-    worst: (limit: number) =>
+    worst: (limit) =>
       [...takers]
         .map(([taker, known]) => ({ taker, bps: termOf(known), trades: Math.max(...known.trades) }))
         .sort((a, b) => b.bps - a.bps)

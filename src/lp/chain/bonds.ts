@@ -11,7 +11,19 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
-export type Bonds = ReturnType<typeof createBonds>;
+export interface Bonds {
+  /** Takes in the demands of a venue's welcome; an empty list when the venue demands no bond. */
+  demanded(venue: string, demands: readonly BondDemand[]): void;
+  /** Reads the demanded bonds when it is time. When a chain does not answer, the last reading counts. */
+  refresh(): Promise<void>;
+  /**
+   * Returns why no venue that demands a bond would take a quote for this route; undefined when the bond
+   * suffices.
+   */
+  shortOn(route: Parameters<typeof claimedIn>[0]): string | undefined;
+  /** A text about each bond that is too small. */
+  notes(): string[];
+}
 
 /** A bond changes by transactions of its owner and by claims alone. */
 const READ_EVERY_MS = 2_000;
@@ -23,7 +35,7 @@ export function createBonds(
     log,
   }: { ports: ReadonlyMap<number, Pick<ChainPort, 'chain' | 'bond'>>; clock: Clock; log: Log },
   account: Address,
-) {
+): Bonds {
   const byVenue = new Map<string, readonly BondDemand[]>();
   /** The text about a bond that is short of the largest demand, by chain and token. */
   let short = new Map<string, string>();
@@ -66,13 +78,11 @@ export function createBonds(
   }
 
   return {
-    /** Takes in the demands of a venue's welcome; an empty list when the venue demands no bond. */
-    demanded(venue: string, demands: readonly BondDemand[]): void {
+    demanded(venue, demands) {
       byVenue.set(venue, demands);
       readMs = undefined;
     },
-    /** Reads the demanded bonds when it is time. When a chain does not answer, the last reading counts. */
-    async refresh(): Promise<void> {
+    async refresh() {
       const nowMs = clock.monotonicMs();
       if (reading || (readMs !== undefined && nowMs - readMs < READ_EVERY_MS)) return;
       reading = true;
@@ -86,11 +96,7 @@ export function createBonds(
         reading = false;
       }
     },
-    /**
-     * Returns why no venue that demands a bond would take a quote for this route; undefined when the bond
-     * suffices.
-     */
-    shortOn(route: Parameters<typeof claimedIn>[0]): string | undefined {
+    shortOn(route) {
       if (short.size === 0) return undefined;
       const { chainId, token } = claimedIn(route);
       return short.get(keyOf(chainId, token));

@@ -37,9 +37,22 @@ interface Moving {
   ended: boolean;
 }
 
-export type InTransit = ReturnType<typeof createInTransit>;
+export interface InTransit {
+  /**
+   * Recognises the transaction of a deposit or withdrawal of the account. Never rejects: `refresh` finds what
+   * was missed here.
+   */
+  recognise(chainId: number, txHash: Hex): Promise<RecognisedStep | undefined>;
+  /** Call in the same turn of the event loop as the ledger's event. */
+  moved(step: RecognisedStep, money: Money, blockOf: BlockOf): void;
+  /**
+   * Compares with the stored facts, which a process that started in the middle needs. Resolves with what the
+   * ledger had not counted as on its way until now. Throws `UpstreamError` of the store.
+   */
+  refresh(blockOf: BlockOf): Promise<Money[]>;
+}
 
-export function createInTransit({ ledger, transactions, transfers, log }: InTransitDeps) {
+export function createInTransit({ ledger, transactions, transfers, log }: InTransitDeps): InTransit {
   const steps = createTransferSteps({ transactions, transfers });
   const moving = new Map<string, Moving>();
   /** Seen to leave and to end; their last fact may not be stored yet. */
@@ -67,17 +80,12 @@ export function createInTransit({ ledger, transactions, transfers, log }: InTran
   }
 
   return {
-    /**
-     * Recognises the transaction of a deposit or withdrawal of the account. Never rejects: `look` finds what
-     * was missed here.
-     */
-    recognise: async (chainId: number, txHash: Hex): Promise<RecognisedStep | undefined> =>
+    recognise: async (chainId, txHash) =>
       steps.ofTransaction(chainId, txHash).catch((error: unknown) => {
         log.warn({ error }, 'whose movement of inventory this is could not be read: it is looked at again');
         return undefined;
       }),
-    /** Call in the same turn of the event loop as the ledger's event. */
-    moved({ transfer, step }: RecognisedStep, money: Money, blockOf: BlockOf): void {
+    moved({ transfer, step }, money, blockOf) {
       const { id, move } = transfer;
       const known = moving.get(id);
       const withdrawn = transfer.facts.find(({ kind }) => kind === 'withdrawn');
@@ -87,11 +95,7 @@ export function createInTransit({ ledger, transactions, transfers, log }: InTran
       const left = known?.left ?? withdrawn.blockNumber <= blockOf(move.from.chainId);
       put(id, { ...move.from, amount: withdrawn.amount }, { left, ended: true });
     },
-    /**
-     * Compares with the stored facts, which a process that started in the middle needs. Resolves with what
-     * the ledger had not counted as on its way until now. Throws `UpstreamError` of the store.
-     */
-    async refresh(blockOf: BlockOf): Promise<Money[]> {
+    async refresh(blockOf) {
       if (transfers === undefined) return [];
       // The facts may be ahead of the ledger: a transfer that is over can still be on its way here.
       const stored = [...(await transfers.open()), ...(await transfers.newest(NEWEST))];

@@ -7,7 +7,12 @@ import type { Follower } from './follow.ts';
 import type { Reconciler } from './reconcile.ts';
 import type { Spending } from './spending.ts';
 
-export type Pump = ReturnType<typeof createPump>;
+export interface Pump {
+  /** Resolves when ledger and chain were compared: a difference is not quoted. Rejects as a pass does. */
+  first(): Promise<void>;
+  /** Resolves after the last pass. */
+  stop(): Promise<void>;
+}
 
 interface PumpDeps {
   spending: Spending;
@@ -17,7 +22,7 @@ interface PumpDeps {
   log: Log;
 }
 
-export function createPump({ port, spending, follower, reconciler, log }: PumpDeps) {
+export function createPump({ port, spending, follower, reconciler, log }: PumpDeps): Pump {
   let stopped = false;
   let failing = false;
 
@@ -47,7 +52,6 @@ export function createPump({ port, spending, follower, reconciler, log }: PumpDe
   });
 
   return {
-    /** Resolves when ledger and chain were compared: a difference is not quoted. Rejects as a pass does. */
     async first() {
       do {
         while (passes.running !== undefined) await passes.running.catch(() => {});

@@ -13,7 +13,15 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { limitAt, type SpendingLimit } from '../../settlement/spending-limit.ts';
 
-export type Spending = ReturnType<typeof createSpending>;
+export interface Spending {
+  /**
+   * Call before the events of the block are applied. A fill then counts twice for a moment, as spent and as
+   * promised, and it always counts.
+   */
+  read(head: Block): Promise<void>;
+  /** Called when the account changed what the operator may do. */
+  changed(): void;
+}
 
 interface SpendingDeps {
   port: Pick<ChainPort, 'chain' | 'operatorLimit'>;
@@ -33,7 +41,7 @@ interface SpendingOptions {
 export function createSpending(
   { port, ledger, clock, log }: SpendingDeps,
   { account, operator, tokens, everyMs }: SpendingOptions,
-) {
+): Spending {
   const { chain } = port;
   const usedUp = new Set<Address>();
   /** While there are limits, what is left changes with every block. */
@@ -69,11 +77,7 @@ export function createSpending(
   }
 
   return {
-    /**
-     * Call before the events of the block are applied. A fill then counts twice for a moment, as spent and as
-     * promised, and it always counts.
-     */
-    async read(head: Block): Promise<void> {
+    async read(head) {
       const nowMs = clock.monotonicMs();
       if (!everyBlock && readMs !== undefined && nowMs - readMs < everyMs) return;
       const limits =
@@ -97,8 +101,7 @@ export function createSpending(
         );
       readMs = nowMs;
     },
-    /** Called when the account changed what the operator may do. */
-    changed(): void {
+    changed() {
       everyBlock = true;
     },
   };
