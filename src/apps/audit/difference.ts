@@ -144,16 +144,26 @@ export function inTokens({ expected, found, by, unit }: Difference): {
   return { expected: text(expected), found: text(found), by: by === undefined ? undefined : text(by) };
 }
 
-export function createFindings() {
+export interface FindingsCollector extends Findings {
+  differ(kind: Kind, subject: string, expected: string, found: string): void;
+  /** Counts what was compared. */
+  count(what: string, n?: number): void;
+  /** Adds a difference unless the amounts are equal. */
+  amount(kind: Kind, subject: string, expected: bigint, found: bigint, unit?: Unit): void;
+  /** Resolves with undefined, and notes the question, when nobody answers. */
+  ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined>;
+}
+
+export function createFindings(): FindingsCollector {
   const findings: Findings = { differences: [], unasked: [], compared: {} };
   return {
     ...findings,
-    differ: (kind: Kind, subject: string, expected: string, found: string): void =>
+    differ: (kind, subject, expected, found) =>
       void findings.differences.push({ kind, subject, expected, found }),
-    count(what: string, n = 1): void {
+    count(what, n = 1) {
       findings.compared[what] = (findings.compared[what] ?? 0) + n;
     },
-    amount(kind: Kind, subject: string, expected: bigint, found: bigint, unit?: Unit): void {
+    amount(kind, subject, expected, found, unit) {
       if (expected === found) return;
       const by = (found - expected).toString();
       findings.differences.push({
@@ -175,5 +185,3 @@ export function createFindings() {
     },
   };
 }
-
-export type FindingsCollector = ReturnType<typeof createFindings>;

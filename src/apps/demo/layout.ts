@@ -6,26 +6,47 @@ import { UpstreamError } from '../../domain/errors.ts';
 
 export const PORTS = 60;
 
-export type Layout = ReturnType<typeof layout>;
+/** Paths, and the ports of processes. */
+export interface Layout {
+  manifest: string;
+  home: string;
+  state: string;
+  config(name: string): string;
+  keystore(name: string): string;
+  passwordFile: string;
+  secret(name: string): string;
+  denyList: string;
+  partnerJournal: string;
+  travelRule: string;
+  /** The LP signs nothing while this file exists. */
+  killFile(name: string): string;
+  log(name: string): string;
+  chainDir(slug: string): string;
+  workDir(name: string): string;
+  ports: Record<'venue' | 'venueOps' | 'venueAdmin' | 'exchange' | 'postgres' | 'partner', number> &
+    Record<
+      'chain' | 'lpOps' | 'lpAdmin' | 'lpConsole' | 'attester' | 'attesterOps',
+      (index: number) => number
+    >;
+}
 
-export function layout(dataDir: string, port: number) {
+export function layout(dataDir: string, port: number): Layout {
   const home = join(dataDir, 'demo');
   return {
     manifest: join(dataDir, 'demo.json'),
     home,
     state: join(home, 'state.json'),
-    config: (name: string) => join(home, 'config', `${name}.json`),
-    keystore: (name: string) => join(home, 'keys', `${name}.json`),
+    config: (name) => join(home, 'config', `${name}.json`),
+    keystore: (name) => join(home, 'keys', `${name}.json`),
     passwordFile: join(home, 'keys', 'password'),
-    secret: (name: string) => join(home, 'keys', `${name}.secret`),
+    secret: (name) => join(home, 'keys', `${name}.secret`),
     denyList: join(home, 'deny-list.txt'),
     partnerJournal: join(home, 'partner.ndjson'),
     travelRule: join(home, 'travel-rule.jsonl'),
-    /** The LP signs nothing while this file exists. */
-    killFile: (name: string) => join(home, `stop-${name}`),
-    log: (name: string) => join(home, 'logs', `${name}.log`),
-    chainDir: (slug: string) => join(home, 'chains', slug),
-    workDir: (name: string) => join(home, 'work', name),
+    killFile: (name) => join(home, `stop-${name}`),
+    log: (name) => join(home, 'logs', `${name}.log`),
+    chainDir: (slug) => join(home, 'chains', slug),
+    workDir: (name) => join(home, 'work', name),
     ports: {
       venue: port,
       venueOps: port + 1,
@@ -33,12 +54,12 @@ export function layout(dataDir: string, port: number) {
       exchange: port + 2,
       postgres: port + 3,
       partner: port + 8,
-      chain: (index: number) => port + 10 + index,
-      lpOps: (index: number) => port + 20 + index,
-      lpAdmin: (index: number) => port + 30 + index,
-      lpConsole: (index: number) => port + 35 + index,
-      attester: (index: number) => port + 40 + index,
-      attesterOps: (index: number) => port + 50 + index,
+      chain: (index) => port + 10 + index,
+      lpOps: (index) => port + 20 + index,
+      lpAdmin: (index) => port + 30 + index,
+      lpConsole: (index) => port + 35 + index,
+      attester: (index) => port + 40 + index,
+      attesterOps: (index) => port + 50 + index,
     },
   };
 }

@@ -1,20 +1,55 @@
 /** demo.json: what other programs need to take part. */
 
 import { replaceSecretFile } from '../../adapters/keystore/file.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
 import { WORKSPACE } from './api-keys.ts';
 import { lpProcess, lpSections } from './configs.ts';
+import type { KeyPair } from './key-pair.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { Supervisor } from './supervisor.ts';
 
-export type Manifest = ReturnType<typeof manifestOf>;
+type Chain = DemoState['chains'][number];
+
+/** The contents of demo.json. */
+export interface Manifest {
+  venue: {
+    url: string;
+    wsUrl: string;
+    metricsUrl: string;
+    adminUrl: string;
+    consoleUrl: string;
+    workspaceId: string;
+    keys: Omit<DemoState['apiKeys'], 'solvers'> & { solver: string; admin: string; lp: SpareLp };
+  };
+  chains: (Pick<Chain, 'id' | 'slug' | 'rpcUrl' | 'escrow' | 'oracle' | 'permit2' | 'tokens'> & {
+    quoteBond: Address | null;
+    /** Vault shares, whose supply changes with the trades. */
+    shares: Chain['tokens'];
+  })[];
+  takers: KeyPair[];
+  contractWallets: { chainId: number; address: Address; ownerPrivateKey: Hex }[];
+  solvers: { id: string; metricsUrl: string; adminUrl: string; consoleUrl: string; pid: number | null }[];
+  lp: SpareLp;
+  lpSections: ReturnType<typeof lpSections>;
+  /** Process ids by name. */
+  processes: Record<string, number>;
+  environment: Record<string, string>;
+}
+
+/** An onboarded solver that no process of the demo runs. */
+interface SpareLp {
+  solverId: string;
+  account: Address;
+  operatorPrivateKey: Hex;
+}
 
 export function manifestOf(
   state: DemoState,
   layout: Layout,
   supervisor: Supervisor,
   environment: Record<string, string>,
-) {
+): Manifest {
   const local = (port: number) => `http://127.0.0.1:${port}`;
   const lp = {
     solverId: state.spareLp.id,
@@ -49,7 +84,6 @@ export function manifestOf(
       permit2,
       quoteBond: quoteBond ?? null,
       tokens,
-      /** Vault shares, whose supply changes with the trades. */
       shares: issuers ? [issuers.share] : [],
     })),
     takers: state.takers,

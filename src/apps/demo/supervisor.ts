@@ -8,7 +8,22 @@ export interface ChildSpec {
   start(): Promise<WatchedChild>;
 }
 
-export type Supervisor = ReturnType<typeof createSupervisor>;
+/** Throws for the name of a process that was not run. */
+export interface Supervisor {
+  /** Starts a process, and starts it again whenever it ends. */
+  run(spec: ChildSpec): Promise<void>;
+  /** undefined while it does not run, and for a name that is not known. */
+  pid(name: string): number | undefined;
+  pids(): Record<string, number>;
+  restarts(name: string): number;
+  /** Kills a process and does not restart it before `release`. */
+  hold(name: string): Promise<void>;
+  release(name: string): Promise<void>;
+  /** Kills a process. Resolves when it runs again. */
+  crash(name: string): Promise<void>;
+  /** Stops all processes, the last one first. */
+  stop(): Promise<void>;
+}
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
@@ -24,7 +39,7 @@ interface Child {
   waiting: (() => void)[];
 }
 
-export function createSupervisor({ log, changed }: { log: Log; changed: () => void }) {
+export function createSupervisor({ log, changed }: { log: Log; changed: () => void }): Supervisor {
   const children = new Map<string, Child>();
   let stopping = false;
 
@@ -69,7 +84,7 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
   };
 
   return {
-    async run(spec: ChildSpec): Promise<void> {
+    async run(spec) {
       const child: Child = {
         spec,
         running: undefined,
@@ -82,31 +97,31 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
       children.set(spec.name, child);
       await launch(child);
     },
-    pid: (name: string): number | undefined => children.get(name)?.running?.pid,
-    pids: (): Record<string, number> =>
+    pid: (name) => children.get(name)?.running?.pid,
+    pids: () =>
       Object.fromEntries(
         [...children].flatMap(([name, { running }]) => (running ? [[name, running.pid]] : [])),
       ),
-    restarts: (name: string): number => known(name).restarts,
-    async hold(name: string): Promise<void> {
+    restarts: (name) => known(name).restarts,
+    async hold(name) {
       const child = known(name);
       child.held = true;
       await child.running?.kill();
       changed();
     },
-    async release(name: string): Promise<void> {
+    async release(name) {
       const child = known(name);
       child.held = false;
       child.backoffMs = MIN_BACKOFF_MS;
       await launch(child);
     },
-    async crash(name: string): Promise<void> {
+    async crash(name) {
       const child = known(name);
       const back = new Promise<void>((resolve) => child.waiting.push(resolve));
       await child.running?.kill();
       await back;
     },
-    async stop(): Promise<void> {
+    async stop() {
       stopping = true;
       for (const child of [...children.values()].reverse()) {
         await child.running?.stop();

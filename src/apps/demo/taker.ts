@@ -48,12 +48,50 @@ export interface HttpAnswer {
   json: unknown;
 }
 
-export type DemoTaker = ReturnType<typeof createDemoTaker>;
+/** An order that is ready for submission. */
+export interface PreparedOrder {
+  submission: SignedOrder;
+  plan: PreflightResponse;
+  /** The transactions that the taker sends itself after the submission. */
+  broadcasts: PreflightResponse['nextActions'];
+  /** The purposes of the transactions that were sent before. */
+  setUp: string[];
+}
+
+/** Calls throw an `Error` with the venue's answer when it refuses. */
+export interface DemoTaker {
+  address: Address;
+  call: VenueCall;
+  quote(ask: WantedQuote): Promise<z.infer<typeof zQuoteResponse>>;
+  preflight(quoteResponse: unknown, lock?: FundingLock): Promise<PreflightResponse>;
+  /** Sends the transactions that preflight asks for, and signs. */
+  prepare(candidate: QuoteCandidate, how?: TakeChoices): Promise<PreparedOrder>;
+  sign(candidate: QuoteCandidate, plan: PreflightResponse): Promise<SignedOrder>;
+  /** Resolves with the hash of the mined transaction. */
+  send(tx: { to: string; value: string; data: string; chainId: number }): Promise<Hex>;
+  /** Submits whatever it is given, and returns the answer as it is. */
+  post(submission: unknown, idempotencyKey?: string, timeoutMs?: number): Promise<HttpAnswer>;
+  submit(submission: SignedOrder, idempotencyKey?: string): Promise<z.infer<typeof zOrder>>;
+  status(orderId: string): Promise<OrderStatusResponse>;
+  /** Polls to the end. Tolerates a venue that is down. */
+  finish(orderId: string, timeoutMs: number): Promise<OrderStatusResponse>;
+  /** Trades the best quote, or the chosen candidate, up to the submission. */
+  take(
+    ask: WantedQuote,
+    how?: TakeChoices,
+  ): Promise<PreparedOrder & { candidate: QuoteCandidate; orderId: string }>;
+}
 
 const MAX_PREFLIGHTS = 5;
 const ANSWER_MS = 15_000;
 
-export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcUrls }: DemoTakerOptions) {
+export function createDemoTaker({
+  venueUrl,
+  apiKey,
+  privateKey,
+  contractWallet,
+  rpcUrls,
+}: DemoTakerOptions): DemoTaker {
   const owner = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
@@ -92,7 +130,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     return hash;
   }
 
-  async function prepare(candidate: QuoteCandidate, how: TakeChoices = {}) {
+  async function prepare(candidate: QuoteCandidate, how: TakeChoices = {}): Promise<PreparedOrder> {
     const setUp: string[] = [];
     for (let round = 0; round < MAX_PREFLIGHTS; round++) {
       const plan = await preflight(candidate, how.lock);
@@ -154,7 +192,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
   const submit = (submission: SignedOrder, idempotencyKey?: string) =>
     ok(zOrder, post(submission, idempotencyKey));
 
-  /** Polls to the end. Tolerates a venue that is down. */
   async function finish(orderId: string, timeoutMs: number): Promise<OrderStatusResponse> {
     const deadline = performance.now() + timeoutMs;
     for (let last: unknown; ;) {

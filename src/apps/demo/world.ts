@@ -1,7 +1,14 @@
 /** Declares what the checks and the demo's trades see of the running demo. */
 
 import { replaceSecretFile } from '../../adapters/keystore/file.ts';
-import { type Address, createPublicClient, createWalletClient, http, type PublicClient } from 'viem';
+import {
+  type Address,
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  type PublicClient,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Client, createClient, type Wallet } from '../../client/client.ts';
 import { parseUnits } from '../../domain/amount.ts';
@@ -9,7 +16,8 @@ import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../adapters/evm/deploy/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
-import { startWrongPartner } from './bridges/wrong-partner.ts';
+import type { IssuersState } from './chains/issuers.ts';
+import { startWrongPartner, type WrongPartner } from './bridges/wrong-partner.ts';
 import { PARTNER } from './configs.ts';
 import { partnerConfig, wrongPartnerOptions } from './partner-config.ts';
 import type { Layout } from './layout.ts';
@@ -20,7 +28,36 @@ import type { Supervisor } from './supervisor.ts';
 import { createDemoTaker, type DemoTaker, type DemoTakerOptions } from './taker.ts';
 import type { KeyPair } from './key-pair.ts';
 
-export type DemoWorld = ReturnType<typeof createWorld>;
+/** Functions throw for a chain or contract that the demo does not have. */
+export interface DemoWorld {
+  manifest: Manifest;
+  supervisor: Supervisor;
+  /** What each taker was given of each token, in whole tokens. */
+  holdings: Readonly<Record<string, string>>;
+  disturbances: Disturbances;
+  lps: { id: string; account: Address; ownerKey: Hex; adminUrl: string; metricsUrl: string }[];
+  partner: {
+    id: string;
+    tokens: DemoState['config']['partner']['tokens'];
+    /** The name of its process. */
+    process: string;
+    /** Rewrites the partner's file, which the partner reads again at its next request. */
+    configure(change: object): Promise<void>;
+    /** Starts a partner with the same key that quotes wrong amounts, while the real process is held. */
+    startWrong(): Promise<WrongPartner>;
+  };
+  bridge: { id: string; account: Address; ownerKey: Hex };
+  /** Every taker of the house in turn. */
+  freshTaker(apiKey?: string): DemoTaker;
+  freshWallet(): KeyPair;
+  contractWallet(slug: string): { chainId: number; address: Address; owner: KeyPair };
+  /** Everybody who may hold money on a chain. */
+  accounts(): Address[];
+  /** `cap`: of the vault, in whole tokens. */
+  issuers(slug: string): IssuersState & { cap: string };
+  /** The base units of a token that the demo minted. */
+  minted(slug: string, symbol: string): bigint;
+}
 
 export function createWorld(
   state: DemoState,
@@ -28,7 +65,7 @@ export function createWorld(
   manifest: Manifest,
   supervisor: Supervisor,
   disturbances: Disturbances,
-) {
+): DemoWorld {
   let next = 0;
   const freshWallet = (): KeyPair => {
     const wallet = state.houseTakers[next++ % state.houseTakers.length];
@@ -52,13 +89,11 @@ export function createWorld(
       id: state.config.partner.id,
       tokens: state.config.partner.tokens,
       process: PARTNER,
-      /** Rewrites the partner's file, which the partner reads again at its next request. */
-      configure: (change: object) =>
+      configure: (change) =>
         replaceSecretFile(
           layout.config(PARTNER),
           JSON.stringify({ ...partnerConfig(state, layout), ...change }),
         ),
-      /** Starts a partner with the same key that quotes wrong amounts, while the real process is held. */
       startWrong: () => startWrongPartner(wrongPartnerOptions(state, layout)),
     },
     bridge: {
@@ -66,16 +101,15 @@ export function createWorld(
       account: state.bridge.owner.address,
       ownerKey: state.bridge.owner.privateKey,
     },
-    freshTaker: (apiKey?: string): DemoTaker =>
-      takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
+    freshTaker: (apiKey) => takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
     freshWallet,
-    contractWallet(slug: string) {
+    contractWallet(slug) {
       const chain = state.chains.find((one) => one.slug === slug);
       const [address, owner] = [chain?.contractWallets[1], state.walletOwners[1]];
       if (!chain || !address || !owner) throw new Error(`The demo has no contract wallet on "${slug}".`);
       return { chainId: chain.id, address, owner };
     },
-    accounts: (): Address[] => [
+    accounts: () => [
       state.deployer.address,
       state.relayer.address,
       state.feeRecipient,
@@ -97,13 +131,13 @@ export function createWorld(
         ]),
       ),
     ],
-    issuers(slug: string) {
+    issuers(slug) {
       const issuers = state.chains.find((one) => one.slug === slug)?.issuers;
       const vault = state.config.chains.find((one) => one.slug === slug)?.issuers?.vault;
       if (!issuers || !vault) throw new Error(`The demo has no issuers on "${slug}".`);
       return { ...issuers, cap: vault.cap };
     },
-    minted(slug: string, symbol: string): bigint {
+    minted(slug, symbol) {
       const chain = state.chains.find((one) => one.slug === slug);
       return BigInt(chain?.minted[symbol] ?? '0');
     },

@@ -3,15 +3,21 @@
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 
-export type Brake = ReturnType<typeof createBrake>;
+export interface Brake {
+  held(): boolean;
+  hold(): void;
+  free(): void;
+  /** The transactor with this brake: while it is held, `submit` throws `UpstreamError`. */
+  on(transactor: Transactor): Transactor;
+}
 
-export function createBrake() {
+export function createBrake(): Brake {
   let held = false;
   return {
-    held: (): boolean => held,
+    held: () => held,
     hold: () => void (held = true),
     free: () => void (held = false),
-    on: (transactor: Transactor): Transactor => ({
+    on: (transactor) => ({
       ...transactor,
       healthy: () => !held && transactor.healthy(),
       holds: () => transactor.holds(),

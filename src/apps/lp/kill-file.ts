@@ -9,9 +9,16 @@ const EVERY_MS = 40;
 /** Public on the roster, so it does not name the path. */
 const NOTE = 'stopped by the kill file';
 
-export type KillFile = ReturnType<typeof createKillFile>;
+export interface KillFile {
+  /**
+   * Watches this path instead of the one before. Checks once synchronously: an existing file holds from the
+   * start.
+   */
+  watch(path: string | null): void;
+  stop(): void;
+}
 
-export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>) {
+export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>): KillFile {
   let held = false;
   let cancel = () => {};
 
@@ -23,11 +30,7 @@ export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>) {
   }
 
   return {
-    /**
-     * Watches this path instead of the one before. Checks once synchronously: an existing file holds from the
-     * start.
-     */
-    watch(path: string | null): void {
+    watch(path) {
       cancel();
       if (path === null) return tell(false);
       let over = false;

@@ -16,7 +16,7 @@ import type { OperatorLog } from './operator-log.ts';
 import type { LoadedPlugin } from './plugin.ts';
 import { replaceConfigFile, requireUnchanged } from './pricing/config-file.ts';
 import { parametersIn } from './pricing/change.ts';
-import type { createPricingHistory } from './pricing/versions.ts';
+import type { PricingHistory } from './pricing/versions.ts';
 import { forNode, type LpSources } from './sources.ts';
 
 export interface Reload {
@@ -35,13 +35,25 @@ export interface ReloadPreview extends Omit<Reload, 'applied'> {
 /** A configuration with the text that it was read from. */
 export type ReadConfig = Loaded<LpAppConfig> & { text: string };
 
-export type Reloader = ReturnType<typeof createReloader>;
+export interface Reloader {
+  /** Returns the configuration in force, with the text of its file. */
+  current(): ReadConfig;
+  /** Tells what `reload` would do now, or `replace` with this text. Changes and logs nothing. */
+  preview(text?: string): Promise<ReloadPreview>;
+  /** Runs one at a time. Does not throw for mistakes in the file. */
+  reload(who: string, address?: string | null): Promise<Reload>;
+  /**
+   * Makes `text` the configuration in the file and in force, or changes neither. `was`: the text that it was
+   * made from. Throws `RequestError` where the file or the configuration in force is another by now.
+   */
+  replace(text: string, by: Author & { was: string }): Promise<Reload>;
+}
 
 interface ReloaderDeps {
   node: Pick<LpNode, 'reload' | 'preview'>;
   killFile: Pick<KillFile, 'watch'>;
   log: Pick<OperatorLog, 'note'>;
-  history: Pick<ReturnType<typeof createPricingHistory>, 'note'>;
+  history: Pick<PricingHistory, 'note'>;
   metrics: Metrics;
   file: string;
   /** Throws `ConfigError`. */
@@ -58,7 +70,7 @@ interface Wanted {
 export function createReloader(
   { node, killFile, log, history, metrics, file, parse, make }: ReloaderDeps,
   running: Wanted,
-) {
+): Reloader {
   const reloads = metrics.counter(
     'firmquote_lp_reloads_total',
     'Times that the configuration was read again, by what came of it',
@@ -118,10 +130,8 @@ export function createReloader(
   }
 
   return {
-    /** Returns the configuration in force, with the text of its file. */
-    current: (): ReadConfig => current.read,
-    /** Tells what `reload` would do now, or `replace` with this text. Changes and logs nothing. */
-    async preview(text?: string): Promise<ReloadPreview> {
+    current: () => current.read,
+    async preview(text) {
       const { wanted, ...found } = await examine(text);
       if (wanted === undefined) return { ...found, pairs: [] };
       const answer = await node.preview(wanted.read.config.lp, forNode(wanted.sources));
@@ -129,8 +139,7 @@ export function createReloader(
         ? { ...found, reasons: answer.refused, pairs: [] }
         : { ...found, pairs: answer.pairs };
     },
-    /** Runs one at a time. Does not throw for mistakes in the file. */
-    reload(who: string, address: string | null = null): Promise<Reload> {
+    reload(who, address = null) {
       return oneAtATime(async () => {
         const done = await attempt();
         const note = done.changes.length === 0 ? 'no changes' : null;
@@ -138,11 +147,7 @@ export function createReloader(
         return done;
       });
     },
-    /**
-     * Makes `text` the configuration in the file and in force, or changes neither. `was`: the text that it
-     * was made from. Throws `RequestError` where the file or the configuration in force is another by now.
-     */
-    replace(text: string, { was, ...by }: Author & { was: string }): Promise<Reload> {
+    replace(text, { was, ...by }) {
       return oneAtATime(async () => {
         await requireUnchanged(file, was);
         if (was !== current.read.text) throw changedMeanwhile();

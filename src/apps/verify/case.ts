@@ -21,8 +21,6 @@ type ClaimedLocation = Pick<
   'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'
 >;
 
-export type Case = ReturnType<typeof openCase>;
-
 interface Material {
   claim: TradeClaim;
   order: StandardOrder;
@@ -31,7 +29,27 @@ interface Material {
   witnesses: ReadonlyMap<number, Witness>;
 }
 
-export function openCase(material: Material, checks: VerifyCheck[]) {
+/** Its functions add checks; `name` is the id of the check. */
+export interface Case extends Material {
+  trade: TradeClaim['trade'];
+  intent: TradeClaim['intent'];
+  proofs: Proofs;
+  /** undefined: no node of the origin was given. */
+  origin: Witness | undefined;
+  opened: ClaimedReceipt | undefined;
+  note(name: string, result: VerifyCheck['result'], says: string): void;
+  fail(name: string, says: string): void;
+  judge(name: string, held: boolean, yes: string, no: string): void;
+  /** No node of the chain was given. */
+  unasked(name: string, chainId: number): void;
+  transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined>;
+  /** Records a failure unless the transaction is where the receipt says. */
+  standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined>;
+  /** Prints an amount for people: in whole tokens when a node of that chain was given. */
+  inTokens(amount: bigint, chainId: number, token: Address): Promise<string>;
+}
+
+export function openCase(material: Material, checks: VerifyCheck[]): Case {
   const { claim, domain, witnesses } = material;
   const seen = new Map<string, TransactionEvidence | undefined>();
   const note = (name: string, result: VerifyCheck['result'], says: string): void =>
@@ -46,7 +64,6 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     return seen.get(key);
   }
 
-  /** Records a failure unless the transaction is where the receipt says. */
   async function standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined> {
     if (!witnesses.has(place.chainId)) {
       unasked(name, place.chainId);
@@ -67,7 +84,6 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     return undefined;
   }
 
-  /** Prints an amount for people: in whole tokens when a node of that chain was given. */
   async function inTokens(amount: bigint, chainId: number, token: Address): Promise<string> {
     const unit = await witnesses.get(chainId)?.unit(token);
     return formatTokens(amount, unit ?? { decimals: null, symbol: token });
@@ -83,8 +99,7 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     opened: claim.complianceProofs.receipts.find(({ event }) => event === 'Open'),
     note,
     fail,
-    judge: (name: string, held: boolean, yes: string, no: string): void =>
-      note(name, held ? 'held' : 'failed', held ? yes : no),
+    judge: (name, held, yes, no) => note(name, held ? 'held' : 'failed', held ? yes : no),
     unasked,
     transaction,
     standing,

@@ -56,7 +56,14 @@ export interface CircleFaults {
   forge?: boolean;
 }
 
-export type Circle = Awaited<ReturnType<typeof startCircle>>;
+export interface Circle {
+  url: string;
+  setFaults(next: CircleFaults): void;
+  setFees(next: CircleOptions['feeBps']): void;
+  /** Whole USDC that fast transfers may carry. */
+  setAllowance(next: number): void;
+  close(): Promise<void>;
+}
 
 const FINAL = 2_000n;
 const FORGERS: readonly Hex[] = [`0x${'f1'.repeat(32)}`, `0x${'f2'.repeat(32)}`, `0x${'f3'.repeat(32)}`];
@@ -72,7 +79,7 @@ interface Answer {
   body: unknown;
 }
 
-export async function startCircle(options: CircleOptions) {
+export async function startCircle(options: CircleOptions): Promise<Circle> {
   const { port, chains, attesters, threshold, feeBps, expiryBlocks } = options;
   const byDomain = new Map(chains.map((chain) => [chain.domain, chain]));
   /** The messages that were signed, each once; a fast attestation keeps the block in which it expires. */
@@ -192,11 +199,10 @@ export async function startCircle(options: CircleOptions) {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    setFaults: (next: CircleFaults) => void (faults = next),
-    setFees: (next: CircleOptions['feeBps']) => void (feesBps = next),
-    /** Whole USDC that fast transfers may carry. */
-    setAllowance: (next: number) => void (allowance = next),
-    async close(): Promise<void> {
+    setFaults: (next) => void (faults = next),
+    setFees: (next) => void (feesBps = next),
+    setAllowance: (next) => void (allowance = next),
+    async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },

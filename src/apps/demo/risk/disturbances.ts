@@ -11,14 +11,24 @@ import type { DemoState } from '../state.ts';
 
 const SENDER: Address = '0x0000000000000000000000000000000000facade';
 
-export type Disturbances = ReturnType<typeof createDisturbances>;
+export interface Disturbances {
+  exchange: SimulatedExchanges;
+  shiftOracles(bps: number): void;
+  /** The path of an LP's kill file. */
+  killFile: Layout['killFile'];
+  denyList: string;
+  /** Makes the sequencer of a rollup answer, or not. */
+  sequencer(slug: string, up: boolean): Promise<void>;
+  /** Changes an LP's configuration and reloads it. Resolves with a function that undoes the change. */
+  reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
+}
 
 export function createDisturbances(
   state: DemoState,
   layout: Layout,
   exchange: SimulatedExchanges,
   shiftOracles: (bps: number) => void,
-) {
+): Disturbances {
   const adminOf = (id: string) =>
     `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
 
@@ -33,7 +43,7 @@ export function createDisturbances(
     shiftOracles,
     killFile: layout.killFile,
     denyList: layout.denyList,
-    async sequencer(slug: string, up: boolean): Promise<void> {
+    async sequencer(slug, up) {
       const chain = state.chains.find((one) => one.slug === slug);
       if (!chain?.sequencer) throw new Error(`The chain "${slug}" has no sequencer feed.`);
       await sendUnlocked(chain.rpcUrl, {
@@ -43,10 +53,7 @@ export function createDisturbances(
         gas: '0x30d40',
       });
     },
-    async reconfigure(
-      id: string,
-      change: (lp: Record<string, unknown>) => void,
-    ): Promise<() => Promise<void>> {
+    async reconfigure(id, change) {
       const before = await readFile(layout.config(lpProcess(id)), 'utf8');
       const next = JSON.parse(before) as { lp: Record<string, unknown> };
       change(next.lp);

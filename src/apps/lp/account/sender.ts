@@ -21,7 +21,28 @@ export interface OwnerStep {
   scheduledFor: UnixSeconds | null;
 }
 
-export type Sender = ReturnType<typeof createSender>;
+/** Errors say what was mined before (`soFar`). */
+export interface Sender {
+  from: Address;
+  /** True when steps are sent. */
+  sends: boolean;
+  report(line: string): void;
+  /** Throws `RequestError`. */
+  refuse(message: string): never;
+  /** Tells an error's reader what the command has changed on the chain. */
+  soFar(): string;
+  /**
+   * Simulates a step, and sends it when there is a signer. Throws `SettlementError` when the chain refuses,
+   * `RequestError` without enough gas.
+   */
+  run(what: string, to: Address, data: Hex): Promise<OwnerStep>;
+  /** Simulates the step without a transaction: would the chain take it now? */
+  try(to: Address, data: Hex): Promise<Simulation>;
+  /** A step that cannot be simulated before an earlier one is mined. */
+  later(what: string, to: Address, data: Hex): OwnerStep;
+  /** Throws `UpstreamError` before the first block is read. */
+  now(): UnixSeconds;
+}
 
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
@@ -32,7 +53,7 @@ export function createSender(
   from: Address,
   signer: Signer | undefined,
   report: (line: string) => void,
-) {
+): Sender {
   const { chain } = port;
   const refuse = (message: string): never => {
     throw new RequestError(message, { code: 'refused' });
@@ -44,7 +65,6 @@ export function createSender(
    * yet.
    */
   let last: { blockNumber: bigint; nonce: number } | undefined;
-  /** Tells an error's reader what the command has changed on the chain. */
   const soFar = (): string =>
     minedSteps.length === 0
       ? 'Nothing was sent.'
@@ -122,25 +142,20 @@ export function createSender(
 
   return {
     from,
-    /** True when steps are sent. */
     sends: signer !== undefined,
     report,
     refuse,
     soFar,
     run,
-    /** Simulates the step without a transaction: would the chain take it now? */
-    try: (to: Address, data: Hex): Promise<Simulation> =>
-      port.simulate({ from, to, data }, last?.blockNumber),
-    /** A step that cannot be simulated before an earlier one is mined. */
-    later(what: string, to: Address, data: Hex): OwnerStep {
+    try: (to, data) => port.simulate({ from, to, data }, last?.blockNumber),
+    later(what, to, data) {
       report(`would ${what}, once the step before is mined`);
       return {
         ...{ what, to, data },
         ...{ gas: null, feeWei: null, txHash: null, blockNumber: null, scheduledFor: null },
       };
     },
-    /** Throws `UpstreamError` before the first block is read. */
-    now(): UnixSeconds {
+    now() {
       const head = port.head();
       if (head === undefined)
         throw new UpstreamError(`No block of ${chain.slug} has been read yet. Try again shortly.`, {

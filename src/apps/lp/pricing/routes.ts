@@ -11,7 +11,7 @@ import type { ReadConfig, Reload, Reloader } from '../reload.ts';
 import { getRoute as get } from '../books.ts';
 import { parametersIn, withChanges, withParameters, zPairChanges } from './change.ts';
 import { configSha256, requireUnchanged } from './config-file.ts';
-import type { createPricingHistory, VersionView } from './versions.ts';
+import type { PricingHistory, VersionView } from './versions.ts';
 
 const zText = z.string().trim().min(1).max(200);
 
@@ -46,7 +46,7 @@ export function pricingRoutes({
   file,
 }: {
   reloader: Reloader;
-  history: Pick<ReturnType<typeof createPricingHistory>, 'list' | 'parametersOf'>;
+  history: Pick<PricingHistory, 'list' | 'parametersOf'>;
   file: string;
 }): OpsRoute[] {
   const view = async (): Promise<PricingPage> => {

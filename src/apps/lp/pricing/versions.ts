@@ -14,6 +14,18 @@ export interface VersionView extends Pick<PricingVersion, 'n' | 'atMs' | 'who' |
   current: boolean;
 }
 
+export interface PricingHistory {
+  /**
+   * Adds a version where the parameters are not those of the newest one. A failed write is logged: the next
+   * start or reload adds what is missing.
+   */
+  note(who: string, note: string | null, parameters: PricingVersion['parameters']): Promise<void>;
+  /** Lists the versions, the newest first. */
+  list(): Promise<VersionView[]>;
+  /** Throws `RequestError`. */
+  parametersOf(n: number): Promise<PricingVersion['parameters']>;
+}
+
 const MOST_SHOWN = 50;
 
 export function createPricingHistory({
@@ -24,7 +36,7 @@ export function createPricingHistory({
   store: PricingVersions;
   clock: Clock;
   log: Log;
-}) {
+}): PricingHistory {
   let written: Promise<void> = Promise.resolve();
 
   async function write(version: Omit<PricingVersion, 'n'>): Promise<void> {
@@ -33,11 +45,7 @@ export function createPricingHistory({
   }
 
   return {
-    /**
-     * Adds a version where the parameters are not those of the newest one. A failed write is logged: the next
-     * start or reload adds what is missing.
-     */
-    note(who: string, note: string | null, parameters: PricingVersion['parameters']): Promise<void> {
+    note(who, note, parameters) {
       const version = { atMs: clock.nowMs(), who, note, parameters };
       return (written = written.then(() =>
         write(version).catch((error: unknown) =>
@@ -45,8 +53,7 @@ export function createPricingHistory({
         ),
       ));
     },
-    /** Lists the versions, the newest first. */
-    async list(): Promise<VersionView[]> {
+    async list() {
       await written;
       const versions = await store.newest(MOST_SHOWN + 1);
       return versions
@@ -59,8 +66,7 @@ export function createPricingHistory({
           ),
         }));
     },
-    /** Throws `RequestError`. */
-    async parametersOf(n: number): Promise<PricingVersion['parameters']> {
+    async parametersOf(n) {
       const version = await store.find(n);
       if (version !== undefined) return version.parameters;
       throw new RequestError(`There is no version ${n} of the pricing parameters.`, {

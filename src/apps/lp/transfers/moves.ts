@@ -1,6 +1,7 @@
 /** The LP's tokens and accounts by chain: what a transfer by their names moves, and what it is worth. */
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
+import type { TokenInfo } from '../../../domain/chain.ts';
 import type { LpNode } from '../../../lp/node/interface.ts';
 import type { BridgeMove } from '../../../ports/bridge.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
@@ -16,12 +17,20 @@ export interface NamedRoute {
   to: string;
 }
 
-export type Moves = ReturnType<typeof createMoves>;
+export interface Moves {
+  /** undefined: the chain or the token is not configured. */
+  tokenAt(place: Place): TokenInfo | undefined;
+  slugOf(chainId: number): string;
+  /** Values an amount in USD; undefined: no price is known now. */
+  worthUsd(place: Place, amount: bigint): number | undefined;
+  /** Makes a move. `amountOf`: base units of a token with so many decimals. Throws `RequestError`. */
+  moveOf(route: NamedRoute, amountOf: (decimals: number) => bigint): BridgeMove;
+}
 
 export function createMoves(
   { chains, node }: { chains: readonly Pick<ChainPort, 'chain'>[]; node: Pick<LpNode, 'status'> },
   lp: Pick<LpAppConfig['lp'], 'chains' | 'assets'>,
-) {
+): Moves {
   const byId = new Map(chains.map(({ chain }) => [chain.id, chain]));
   const accountOn = new Map(lp.chains.map(({ chainId, account }) => [chainId, account]));
   const tokenAt = ({ chainId, token }: Place) =>
@@ -37,16 +46,14 @@ export function createMoves(
 
   return {
     tokenAt,
-    slugOf: (chainId: number): string => byId.get(chainId)?.slug ?? String(chainId),
-    /** Values an amount in USD; undefined: no price is known now. */
-    worthUsd(place: Place, amount: bigint): number | undefined {
+    slugOf: (chainId) => byId.get(chainId)?.slug ?? String(chainId),
+    worthUsd(place, amount) {
       const token = tokenAt(place);
       const symbol = token && lp.assets[token.symbol]?.price;
       const usd = node.status().prices.find((price) => price.symbol === symbol)?.usd ?? undefined;
       return token && usd !== undefined ? Number(formatUnits(amount, token.decimals)) * usd : undefined;
     },
-    /** Makes a move. `amountOf`: base units of a token with so many decimals. Throws `RequestError`. */
-    moveOf({ asset, from, to }: NamedRoute, amountOf: (decimals: number) => bigint): BridgeMove {
+    moveOf({ asset, from, to }, amountOf) {
       if (from === to)
         throw badRequest(`A transfer goes from one chain to another; both are ${from}. Name two chains.`);
       const [source, dest] = [placeOn(from, asset), placeOn(to, asset)];
