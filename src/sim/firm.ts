@@ -10,15 +10,7 @@ import { createLedger, type Ledger } from '../inventory/ledger.ts';
 import { baseUnitRate, type Charges, exactIn, exactOut } from '../pricing/amounts.ts';
 import { winProbability } from '../pricing/firmness-premium.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
-import {
-  type FirmSetup,
-  MICRO,
-  SKEW_SECONDS,
-  type SpreadAt,
-  spreads,
-  UNIT,
-  UNIT_USD,
-} from './firm-setup.ts';
+import { type FirmSetup, MICRO, SKEW_SECONDS, type SpreadAt, spreads, UNIT, UNIT_USD } from './firm-setup.ts';
 import { createRandom } from './random.ts';
 import { addToSums, noSums, type SumStats } from './sums.ts';
 import type { SimWorld } from './world.ts';

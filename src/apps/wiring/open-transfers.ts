@@ -69,10 +69,7 @@ function oldestAgeSeconds([first]: readonly StoredTransfer[], nowMs: number): nu
  * Returns true when a transfer has waited for longer than the patience. The delay of a withdrawal does not
  * count.
  */
-function isOverdue(
-  { id, move, facts }: StoredTransfer,
-  { waits, nowMs, patienceMs }: Patience,
-): boolean {
+function isOverdue({ id, move, facts }: StoredTransfer, { waits, nowMs, patienceMs }: Patience): boolean {
   const waiting = waits.get(id);
   if (waiting === undefined) return false;
   const { stage, withdrawal } = foldTransfer(move.amount, facts);

@@ -102,7 +102,10 @@ export function matchCommitments(
 }
 
 /** Reads the route that the venue sealed; null: none. Throws `DistrustError`. */
-export function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'router'): SealedRoute | null {
+export function readSealedRoute(
+  { integrityChecksum }: Candidate,
+  namespace: 'rfq' | 'router',
+): SealedRoute | null {
   const text = parseSeal(integrityChecksum)?.route ?? null;
   if (text === null) return null;
   const parsed = zSealedRoute.safeParse(jsonOf(text));

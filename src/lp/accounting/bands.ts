@@ -125,8 +125,7 @@ export function createBands(deps: BandsDeps, { assets, pairs }: Pick<LpConfig, '
   };
   return {
     termsOf: (route, baseUsd) => termsOf(state, route, baseUsd),
-    positions: (usd) =>
-      [...state.wanted].map(([asset, want]) => positionOf(state, asset, want, usd(asset))),
+    positions: (usd) => [...state.wanted].map(([asset, want]) => positionOf(state, asset, want, usd(asset))),
     places: (asset) => placesOf(state, asset),
   };
 }
@@ -267,12 +266,7 @@ function assetHeadroom(
   });
 }
 
-function positionOf(
-  state: BandsState,
-  asset: string,
-  want: WantedBand,
-  price: number | undefined,
-): Position {
+function positionOf(state: BandsState, asset: string, want: WantedBand, price: number | undefined): Position {
   const exposure = state.ledger.exposure(asset);
   const halfBand = state.halfBands.get(asset);
   const soft =

@@ -6,7 +6,13 @@ import { type RiskAdjustment, adjustmentFor, NO_ADJUSTMENT } from '../../risk/ad
 import { judged, type Marks, rolled } from '../../risk/drawdown.ts';
 import { type PairRisk, pairStop } from '../../risk/pair-risk.ts';
 import { fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
-import { faded, NO_ACTIVITY, type Suspicion, suspicion, type TakerActivity } from '../../risk/taker-activity.ts';
+import {
+  faded,
+  NO_ACTIVITY,
+  type Suspicion,
+  suspicion,
+  type TakerActivity,
+} from '../../risk/taker-activity.ts';
 import type { SimRisk } from './setup.ts';
 
 const NAV_EVERY_MS = 60_000;

@@ -20,7 +20,11 @@ export async function postBond(ground: Ground, token: TokenInfo, amount: bigint)
   return payInto(ground, bondPlace(ground), 'the bond contract', 'post a bond of', token, amount, data);
 }
 
-export async function requestBondBack(ground: Ground, token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
+export async function requestBondBack(
+  ground: Ground,
+  token: TokenInfo,
+  amount: bigint,
+): Promise<OwnerStep[]> {
   const { port, chain, account, sender, calls } = ground;
   const place = bondPlace(ground);
   const bond = await port.bond(account, token.address);

@@ -66,7 +66,11 @@ export async function cancelRequest(ground: Ground, token: TokenInfo): Promise<O
   );
 }
 
-export async function completeWithdrawal(ground: Ground, token: TokenInfo, to: Address): Promise<OwnerStep[]> {
+export async function completeWithdrawal(
+  ground: Ground,
+  token: TokenInfo,
+  to: Address,
+): Promise<OwnerStep[]> {
   const { port, chain, account, sender, calls } = ground;
   const pending = await pendingOf(ground, token);
   if (pending === undefined)

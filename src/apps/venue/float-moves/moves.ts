@@ -187,11 +187,7 @@ function forget(mover: Mover): void {
   }
 }
 
-async function refillAsset(
-  mover: Mover,
-  { on }: FloatAsset,
-  open: readonly StoredTransfer[],
-): Promise<void> {
+async function refillAsset(mover: Mover, { on }: FloatAsset, open: readonly StoredTransfer[]): Promise<void> {
   const states = await Promise.all(on.map((place) => placeState(mover, place)));
   // A chain that cannot be read may have more than the others, or be the one that waits.
   if (!states.every((state) => state !== undefined)) return;
@@ -253,8 +249,7 @@ async function refill(
   const begun = await transfers.begin(name, move, `automatic: ${has}`);
   const answer = answers.get(name);
   answers.delete(name);
-  if ('refused' in begun)
-    return answer === undefined || answer === 'added' ? begun.detail : REFUSED[answer];
+  if ('refused' in begun) return answer === undefined || answer === 'added' ? begun.detail : REFUSED[answer];
   deps.log.info(
     { transfer: name, bridge: begun.bridge },
     `refill: ${formatTokens(amount, from.info)} go from ${from.chain.chain.slug} to ${to.chain.chain.slug}: ${has}`,

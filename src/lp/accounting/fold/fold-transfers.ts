@@ -15,7 +15,6 @@ import {
 } from '../transfers/booked.ts';
 import { type Folding, ownerMoves, shiftPosition } from './folding.ts';
 
-
 /** Replaces what the books write down of a transfer, and its share of the sums. */
 export function putTransfer(
   { deps, held: { sums }, pass, moved }: Folding,

@@ -59,11 +59,7 @@ const at = ({
   atMs,
 });
 
-export const openingEntry = (
-  money: Money | NativeMoney,
-  block: bigint,
-  atMs: number,
-): JournalEntry => ({
+export const openingEntry = (money: Money | NativeMoney, block: bigint, atMs: number): JournalEntry => ({
   ...at({ chainId: money.chainId, block, atMs }),
   id:
     'operator' in money
@@ -188,11 +184,7 @@ export const returnedEntry = (
   ],
 });
 
-export const adjustmentEntry = (
-  money: Money | NativeMoney,
-  block: bigint,
-  atMs: number,
-): JournalEntry => ({
+export const adjustmentEntry = (money: Money | NativeMoney, block: bigint, atMs: number): JournalEntry => ({
   ...at({ chainId: money.chainId, block, atMs }),
   id: `adjustment:${money.chainId}:${money.token}:${atMs}`,
   kind: 'adjustment',

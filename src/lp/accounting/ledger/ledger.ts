@@ -125,8 +125,7 @@ export function createAccountingLedger({
       const amount = balance(GAS_OF_ALL, chainId, 'native');
       return post(state, gasAssignedEntry({ chainId, token: 'native', operator, amount }, block, atMs));
     },
-    gasReturned: (wei, place, share, operator) =>
-      post(state, gasReturnedEntry(wei, place, share, operator)),
+    gasReturned: (wei, place, share, operator) => post(state, gasReturnedEntry(wei, place, share, operator)),
     owed: (exchange, block, atMs) => post(state, owedEntry(exchange, block, atMs)),
     filled: (exchange, place) => filled(state, exchange, place),
     unfilled(orderId, was, atMs) {

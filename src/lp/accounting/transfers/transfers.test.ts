@@ -35,7 +35,6 @@ const { fold } = createFolder({
   found: () => {},
 });
 
-
 /** Two chains whose blocks are lists of facts, and what lies in the escrow of each after each block. */
 function createChains() {
   const blocks: Record<number, { facts: ReadFact[]; escrow: bigint }[]> = {
