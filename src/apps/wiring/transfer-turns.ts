@@ -5,7 +5,9 @@ import type { Log } from '../../ports/log.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 
 export interface TransferTurns {
-  /** Runs work between two turns. Turns and new transfers never overlap: two would see the same free money. */
+  /**
+   * Runs work between two turns. Turns and new transfers never overlap: two would see the same free money.
+   */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Starts the transactors, then takes a turn, and another one `everyMs` after each has ended. Resolves with

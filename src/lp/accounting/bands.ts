@@ -10,9 +10,8 @@ import {
   chainBandOf,
   type ChainShare,
 } from '../../inventory/bands.ts';
-import { toAtto } from '../../inventory/bucket.ts';
+import { fromAttoDown, toAtto } from '../../inventory/bucket.ts';
 import type { Exposure, Ledger } from '../../inventory/ledger.ts';
-import { ten } from '../../pricing/rational.ts';
 import { type ChainBand, rebalanceTerm } from '../../pricing/terms.ts';
 import type { LpConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
@@ -189,8 +188,8 @@ function termsOf(state: BandsState, route: QuoteRoute, baseUsd: number): BandTer
     input = smaller(assetHeadroom(state, got, route, baseUsd, total)?.in, input);
   }
   const room: RouteHeadroom = {};
-  if (input !== undefined) room.input = baseUnits(input, inputToken.decimals);
-  if (output !== undefined) room.output = baseUnits(output, outputToken.decimals);
+  if (input !== undefined) room.input = fromAttoDown(input, inputToken.decimals);
+  if (output !== undefined) room.output = fromAttoDown(output, outputToken.decimals);
   return {
     q,
     halfBand,
@@ -296,9 +295,6 @@ const tokens = (halfBandUsd: number, usd: number): bigint =>
 
 const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
   a === undefined ? b : b === undefined || a < b ? a : b;
-
-const baseUnits = (atto: bigint, decimals: number): bigint =>
-  decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18);
 
 const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
 

@@ -128,7 +128,7 @@ function letGo(state: State): void {
     }
 }
 
-/** Returns true when ledger and chain agree. The ledger learns of a difference after the events were read again. */
+/** Returns true when ledger and chain agree. A difference counts once the events were read again. */
 async function compareBalance(state: State, token: Address, at: ChainCursor): Promise<boolean> {
   const { port, ledger, log, account, chain } = state;
   const amount = await port.ledgerBalance(account, token, at.block);

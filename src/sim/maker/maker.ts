@@ -3,6 +3,7 @@
 import type { Decline } from '../../domain/decline.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { bandQ } from '../../inventory/bands.ts';
+import { toAtto } from '../../inventory/bucket.ts';
 import type { LedgerEvent } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import { observeMid, regimeSample, sigmaOf, volatilityRatio } from '../../pricing/volatility.ts';
@@ -20,7 +21,7 @@ import {
   type Steps,
   toWholeTokens,
 } from './setup.ts';
-import { attoOf, bandOf, heldOf, type MakerState, MICRO, type PairState, startOf } from './state.ts';
+import { bandOf, heldOf, type MakerState, type PairState, startOf } from './state.ts';
 
 export interface Maker {
   readonly setup: MakerSetup;
@@ -125,11 +126,13 @@ function accept(state: MakerState, made: MakerQuote, atMs: number): Steps {
   };
   schedulePayments(state, made, steps);
   const { symbol, chainId } = route.output;
-  inventory.paid(symbol, chainId, attoOf(priced.output, route.output), now);
+  inventory.paid(symbol, chainId, toAtto(priced.output, route.output.decimals), now);
   one.gasUsd += route.sameChain ? 0 : setup.gasUsd;
   one.cash +=
-    route.lp === 'buy' ? -attoOf(priced.output, route.output) : attoOf(priced.received, route.input);
-  const usd = Number(priced.notional) / MICRO;
+    route.lp === 'buy'
+      ? -toAtto(priced.output, route.output.decimals)
+      : toAtto(priced.received, route.input.decimals);
+  const usd = Number(priced.notional) / 1e6;
   if (risk !== null)
     one.risk.burst = recordAcceptance(one.risk.burst, { atMs, side: route.lp, usd }, risk.burst);
   const validUntilMs = validUntil * 1000;

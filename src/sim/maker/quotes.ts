@@ -13,10 +13,11 @@ import { gapLoss, jumpOf } from '../../risk/gap-loss.ts';
 import { quoted } from '../../risk/taker-activity.ts';
 import { admitRequest, updateActivity } from './controls.ts';
 import type { MakerQuote, SimRequest, SimToken } from './setup.ts';
-import { bandOf, type MakerState, MICRO, type PairState } from './state.ts';
+import { bandOf, type MakerState, type PairState } from './state.ts';
 
 /** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
+const MICRO = 1_000_000;
 
 /** Answers one quote per tenor, the shortest first. */
 export function ask(state: MakerState, request: SimRequest, atMs: number): readonly MakerQuote[] | Decline {

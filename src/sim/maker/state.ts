@@ -7,7 +7,7 @@ import { UNSEEN, type Volatility } from '../../pricing/volatility.ts';
 import { NEW_PAIR_RISK, type PairRisk } from '../../risk/pair-risk.ts';
 import { createSimInventory, type SimInventory } from '../transfers.ts';
 import { type ControlState, newControls } from './controls.ts';
-import { type MakerPair, type MakerSetup, pairName, type SimToken } from './setup.ts';
+import { type MakerPair, type MakerSetup, pairName } from './setup.ts';
 
 export interface MakerState {
   setup: MakerSetup;
@@ -39,8 +39,6 @@ export interface PairState {
   gasUsd: number;
 }
 
-/** Millionths of USD. */
-export const MICRO = 1_000_000;
 const ATTO = 1e18;
 
 export function startOf(setup: MakerSetup): MakerState {
@@ -94,7 +92,5 @@ export function bandOf({ setup: { routes, softBand, hardBand }, mid, target }: P
   const soft = softBand ?? (routes[0]?.params.halfBand ?? 0) / mid;
   return { target, soft: atto(soft), hard: atto(hardBand ?? 2 * soft) };
 }
-
-export const attoOf = (units: bigint, { decimals }: SimToken): bigint => units * 10n ** BigInt(18 - decimals);
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);

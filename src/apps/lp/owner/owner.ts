@@ -7,10 +7,10 @@ import type { ChainPort } from '../../../ports/chain.ts';
 import { lpAccountCalls, plainCalls } from '../account/calls.ts';
 import type { OwnerStep, Sender } from '../account/sender.ts';
 import type { LpAccountState } from '../account/state.ts';
-import { cancelBondBack, postBond, requestBondBack, setBondTerms, takeBondBack } from './bond.ts';
-import type { Ground } from './ground.ts';
-import { allowOperator, limitOperator, revokeOperator } from './operators.ts';
-import { deposit } from './payments.ts';
+import { cancelBondBack, changeBondTerms, payBond, requestBondBack, takeBond } from './bond.ts';
+import type { OwnerContext } from './context.ts';
+import { allowOperator, disallowOperator, limitOperator } from './operators.ts';
+import { depositTokens } from './payments.ts';
 import {
   cancelRequest,
   completeWithdrawal,
@@ -61,20 +61,20 @@ export function createOwner(
 ): Owner {
   const { chain } = port;
   const calls = lpAccount === undefined ? plainCalls(chain.escrow) : lpAccountCalls(account);
-  const ground: Ground = { port, chain, account, sender, lpAccount, calls };
+  const context: OwnerContext = { port, chain, account, sender, lpAccount, calls };
   return {
-    pending: (token) => pendingOf(ground, token),
-    deposit: (token, amount) => deposit(ground, token, amount),
-    postBond: (token, amount) => postBond(ground, token, amount),
-    requestBondBack: (token, amount) => requestBondBack(ground, token, amount),
-    cancelBondBack: (token) => cancelBondBack(ground, token),
-    takeBondBack: (token, to) => takeBondBack(ground, token, to),
-    setBondTerms: (terms) => setBondTerms(ground, terms),
-    request: (token, amount, replace) => requestWithdrawal(ground, token, amount, replace),
-    cancel: (token) => cancelRequest(ground, token),
-    complete: (token, to) => completeWithdrawal(ground, token, to),
-    allowOperator: (operator) => allowOperator(ground, operator),
-    limitOperator: (operator, limits) => limitOperator(ground, operator, limits),
-    revokeOperator: (operator) => revokeOperator(ground, operator),
+    pending: (token) => pendingOf(context, token),
+    deposit: (token, amount) => depositTokens(context, token, amount),
+    postBond: (token, amount) => payBond(context, token, amount),
+    requestBondBack: (token, amount) => requestBondBack(context, token, amount),
+    cancelBondBack: (token) => cancelBondBack(context, token),
+    takeBondBack: (token, to) => takeBond(context, token, to),
+    setBondTerms: (terms) => changeBondTerms(context, terms),
+    request: (token, amount, replace) => requestWithdrawal(context, token, amount, replace),
+    cancel: (token) => cancelRequest(context, token),
+    complete: (token, to) => completeWithdrawal(context, token, to),
+    allowOperator: (operator) => allowOperator(context, operator),
+    limitOperator: (operator, limits) => limitOperator(context, operator, limits),
+    revokeOperator: (operator) => disallowOperator(context, operator),
   };
 }

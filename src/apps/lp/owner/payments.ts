@@ -6,14 +6,18 @@ import type { Address, Hex } from '../../../domain/hex.ts';
 import { approveCall, depositCall, depositForCall } from '../../../settlement/call.ts';
 import { moverCall } from '../../../settlement/lp-account.ts';
 import type { OwnerStep } from '../account/sender.ts';
-import type { Ground } from './ground.ts';
+import type { OwnerContext } from './context.ts';
 
 /** Gas of two approvals and a deposit or bond, with a margin. */
 const PAYMENT_GAS = 400_000n;
 
 /** Deposits what lies on an `LpAccount` first, then what the owner's wallet has. */
-export async function deposit(ground: Ground, token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, lpAccount } = ground;
+export async function depositTokens(
+  context: OwnerContext,
+  token: TokenInfo,
+  amount: bigint,
+): Promise<OwnerStep[]> {
+  const { port, chain, account, sender, lpAccount } = context;
   if (amount <= 0n) sender.refuse('The amount to deposit must be above zero.');
   const lies = lpAccount === undefined ? 0n : await port.tokenBalance(account, token.address);
   const own = lies < amount ? lies : amount;
@@ -31,12 +35,12 @@ export async function deposit(ground: Ground, token: TokenInfo, amount: bigint):
   if (rest === 0n) return steps;
   const data =
     lpAccount === undefined ? depositCall(token.address, rest) : depositForCall(account, token.address, rest);
-  return [...steps, ...(await payInto(ground, chain.escrow, 'the escrow', 'deposit', token, rest, data))];
+  return [...steps, ...(await payInto(context, chain.escrow, 'the escrow', 'deposit', token, rest, data))];
 }
 
 /** Approves and pays. `verb`: such as "deposit". */
 export async function payInto(
-  ground: Ground,
+  context: OwnerContext,
   place: Address,
   named: string,
   verb: string,
@@ -44,7 +48,7 @@ export async function payInto(
   amount: bigint,
   data: Hex,
 ): Promise<OwnerStep[]> {
-  const { port, chain, sender } = ground;
+  const { port, chain, sender } = context;
   const what = `${verb} ${formatTokens(amount, token)}`;
   if (amount <= 0n) sender.refuse(`The amount to ${verb.split(' ')[0]} must be above zero.`);
   const balance = await port.tokenBalance(sender.from, token.address);
@@ -54,7 +58,7 @@ export async function payInto(
     );
   const steps: OwnerStep[] = [];
   const allowance = await port.allowance(sender.from, token.address, place);
-  if (token.address === chain.native.token?.address) await leaveGas(ground, token, amount, balance, what);
+  if (token.address === chain.native.token?.address) await leaveGas(context, token, amount, balance, what);
   if (allowance < amount) {
     // Some tokens refuse to change an allowance that is not zero.
     if (allowance > 0n)
@@ -76,7 +80,7 @@ export async function payInto(
  * balance.
  */
 async function leaveGas(
-  { port, chain, sender }: Ground,
+  { port, chain, sender }: OwnerContext,
   token: TokenInfo,
   amount: bigint,
   balance: bigint,

@@ -5,7 +5,7 @@ import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { dateOf } from '../account/change.ts';
 import type { OwnerStep } from '../account/sender.ts';
-import { act, type Ground, requireOwn, takeOut } from './ground.ts';
+import { act, type OwnerContext, requireTreasury, takeOut } from './context.ts';
 
 export interface PendingWithdrawal {
   amount: bigint;
@@ -15,7 +15,7 @@ export interface PendingWithdrawal {
 }
 
 export async function pendingOf(
-  { port, account, sender }: Ground,
+  { port, account, sender }: OwnerContext,
   token: TokenInfo,
 ): Promise<PendingWithdrawal | undefined> {
   const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
@@ -23,12 +23,12 @@ export async function pendingOf(
 }
 
 export async function requestWithdrawal(
-  ground: Ground,
+  context: OwnerContext,
   token: TokenInfo,
   amount: bigint,
   replace: boolean,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = ground;
+  const { port, chain, account, sender, calls } = context;
   if (amount <= 0n)
     sender.refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
   const balance = await port.ledgerBalance(account, token.address);
@@ -36,7 +36,7 @@ export async function requestWithdrawal(
     sender.refuse(
       `The account has ${formatTokens(balance, token)} in the escrow on ${chain.slug}: ${formatTokens(amount, token)} cannot be withdrawn.`,
     );
-  const pending = await pendingOf(ground, token);
+  const pending = await pendingOf(context, token);
   if (pending !== undefined && !replace)
     sender.refuse(
       `A withdrawal of ${formatTokens(pending.amount, token)} is pending and can be completed from ${dateOf(pending.availableAt)} on. A new request restarts the delay: use --replace to do so, or --cancel.`,
@@ -46,38 +46,38 @@ export async function requestWithdrawal(
     `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
   );
   return act(
-    ground,
+    context,
     `request the withdrawal of ${formatTokens(amount, token)}`,
     calls.requestWithdrawal(token.address, amount),
   );
 }
 
-export async function cancelRequest(ground: Ground, token: TokenInfo): Promise<OwnerStep[]> {
-  const { chain, sender, calls } = ground;
-  const pending = await pendingOf(ground, token);
+export async function cancelRequest(context: OwnerContext, token: TokenInfo): Promise<OwnerStep[]> {
+  const { chain, sender, calls } = context;
+  const pending = await pendingOf(context, token);
   if (pending === undefined)
     return sender.refuse(
       `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
     );
   return act(
-    ground,
+    context,
     `cancel the withdrawal of ${formatTokens(pending.amount, token)}`,
     calls.requestWithdrawal(token.address, 0n),
   );
 }
 
 export async function completeWithdrawal(
-  ground: Ground,
+  context: OwnerContext,
   token: TokenInfo,
   to: Address,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = ground;
-  const pending = await pendingOf(ground, token);
+  const { port, chain, account, sender, calls } = context;
+  const pending = await pendingOf(context, token);
   if (pending === undefined)
     return sender.refuse(
       `No withdrawal of ${token.symbol} is pending on ${chain.slug}: it was never requested, was completed, or expired. Request it with --amount.`,
     );
-  requireOwn(ground, to);
+  requireTreasury(context, to);
   const now = sender.now();
   if (now < pending.availableAt)
     return sender.refuse(
@@ -94,5 +94,5 @@ export async function completeWithdrawal(
       `${formatTokens(amount, token)} of ${formatTokens(pending.amount, token)} are left: quotes signed before the request used the rest`,
     );
   const what = `withdraw ${formatTokens(amount, token)} to ${to}`;
-  return takeOut(ground, what, calls.withdraw(token.address, to), { token, amount, to });
+  return takeOut(context, what, calls.withdraw(token.address, to), { token, amount, to });
 }

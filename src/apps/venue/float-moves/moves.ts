@@ -33,7 +33,7 @@ import {
   readPlace,
   tokenAt,
 } from './place-states.ts';
-import { overdueGauge } from './switched-off.ts';
+import { floatOverdueGauge } from './switched-off.ts';
 
 interface FloatMovesDeps {
   chains: ReadonlyMap<number, ChainPort>;
@@ -134,7 +134,7 @@ const gaugesOf = (metrics: Metrics): Mover['gauges'] => ({
     'Since the oldest transfer of a bridge venue that is not over began; 0 while there is none',
     ['venue'],
   ),
-  overdue: overdueGauge(metrics),
+  overdue: floatOverdueGauge(metrics),
   blocked: metrics.gauge(
     'firmquote_bridge_refill_blocked',
     '1 while the float is low on the chain and no transfer to it can begin',

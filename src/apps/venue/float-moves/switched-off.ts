@@ -13,7 +13,7 @@ export async function tellOpenTransfers(
 ): Promise<void> {
   const open = (await store.open()).filter(({ move }) => move.account === account);
   // Nobody takes their next steps, so each of them is overdue.
-  overdueGauge(metrics).set(open.length, { venue: id });
+  floatOverdueGauge(metrics).set(open.length, { venue: id });
   for (const { id: transfer, bridge, move, facts } of open) {
     const { stage } = foldTransfer(move.amount, facts);
     log.error(
@@ -23,7 +23,7 @@ export async function tellOpenTransfers(
   }
 }
 
-export const overdueGauge = (metrics: Metrics): Gauge =>
+export const floatOverdueGauge = (metrics: Metrics): Gauge =>
   metrics.gauge(
     'firmquote_bridge_transfers_overdue',
     'Transfers that have waited for longer than moves.patienceSeconds, beyond the delay of a withdrawal',
