@@ -5,15 +5,15 @@ import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { OwnerStep } from '../account/sender.ts';
-import { act, type OwnerContext } from './context.ts';
+import { act, type OwnerAccess } from './access.ts';
 
 /** The escrow keeps a limit in 96 bits. */
 const MAX_LIMIT = 2n ** 96n - 1n;
 
 /** Allows the operator without limits: it may spend all that the account has here. */
-export async function allowOperator(context: OwnerContext, operator: Address): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = context;
-  refuseItself(context, operator);
+export async function allowOperator(access: OwnerAccess, operator: Address): Promise<OwnerStep[]> {
+  const { port, chain, account, sender, calls } = access;
+  refuseItself(access, operator);
   const [allowed, limited] = await Promise.all([
     port.isOperator(account, operator),
     hasLimits(port, account, operator),
@@ -23,7 +23,7 @@ export async function allowOperator(context: OwnerContext, operator: Address): P
     return [];
   }
   return act(
-    context,
+    access,
     `allow the operator ${operator} on ${chain.slug} without limits`,
     calls.setOperator(operator, true),
   );
@@ -31,12 +31,12 @@ export async function allowOperator(context: OwnerContext, operator: Address): P
 
 /** Allows the operator within limits: it may spend nothing of a token that never got one. */
 export async function limitOperator(
-  context: OwnerContext,
+  access: OwnerAccess,
   operator: Address,
   limits: readonly { token: TokenInfo; most: bigint; windowSeconds: number }[],
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = context;
-  refuseItself(context, operator);
+  const { port, chain, account, sender, calls } = access;
+  refuseItself(access, operator);
   for (const { token, most } of limits)
     if (most > MAX_LIMIT)
       sender.refuse(
@@ -51,7 +51,7 @@ export async function limitOperator(
     }
     steps.push(
       ...(await act(
-        context,
+        access,
         `let the operator ${operator} spend ${formatTokens(most, token)} in ${windowSeconds} s on ${chain.slug}`,
         calls.limitOperator(operator, token.address, most, windowSeconds),
       )),
@@ -60,13 +60,13 @@ export async function limitOperator(
   return steps;
 }
 
-export async function disallowOperator(context: OwnerContext, operator: Address): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = context;
+export async function disallowOperator(access: OwnerAccess, operator: Address): Promise<OwnerStep[]> {
+  const { port, chain, account, sender, calls } = access;
   if (!(await port.isOperator(account, operator))) {
     sender.report(`${operator} is not an operator on ${chain.slug}`);
     return [];
   }
-  return act(context, `revoke the operator ${operator} on ${chain.slug}`, calls.setOperator(operator, false));
+  return act(access, `revoke the operator ${operator} on ${chain.slug}`, calls.setOperator(operator, false));
 }
 
 /** Returns true when limits count for the operator. They do for every token or for none. */
@@ -79,7 +79,7 @@ export async function hasLimits(
   return token !== undefined && (await operatorLimit(account, operator, token.address)) !== undefined;
 }
 
-function refuseItself({ account, sender, lpAccount }: OwnerContext, operator: Address): void {
+function refuseItself({ account, sender, lpAccount }: OwnerAccess, operator: Address): void {
   if (operator === account || operator === lpAccount?.owner)
     sender.refuse(
       'The account and its owner need no permission. An operator is a different key that cannot withdraw.',

@@ -8,7 +8,7 @@ import { lpAccountCalls, plainCalls } from '../account/calls.ts';
 import type { OwnerStep, Sender } from '../account/sender.ts';
 import type { LpAccountState } from '../account/state.ts';
 import { cancelBondBack, changeBondTerms, payBond, requestBondBack, takeBond } from './bond.ts';
-import type { OwnerContext } from './context.ts';
+import type { OwnerAccess } from './access.ts';
 import { allowOperator, disallowOperator, limitOperator } from './operators.ts';
 import { depositTokens } from './payments.ts';
 import {
@@ -61,20 +61,20 @@ export function createOwner(
 ): Owner {
   const { chain } = port;
   const calls = lpAccount === undefined ? plainCalls(chain.escrow) : lpAccountCalls(account);
-  const context: OwnerContext = { port, chain, account, sender, lpAccount, calls };
+  const access: OwnerAccess = { port, chain, account, sender, lpAccount, calls };
   return {
-    pending: (token) => pendingOf(context, token),
-    deposit: (token, amount) => depositTokens(context, token, amount),
-    postBond: (token, amount) => payBond(context, token, amount),
-    requestBondBack: (token, amount) => requestBondBack(context, token, amount),
-    cancelBondBack: (token) => cancelBondBack(context, token),
-    takeBondBack: (token, to) => takeBond(context, token, to),
-    setBondTerms: (terms) => changeBondTerms(context, terms),
-    request: (token, amount, replace) => requestWithdrawal(context, token, amount, replace),
-    cancel: (token) => cancelRequest(context, token),
-    complete: (token, to) => completeWithdrawal(context, token, to),
-    allowOperator: (operator) => allowOperator(context, operator),
-    limitOperator: (operator, limits) => limitOperator(context, operator, limits),
-    revokeOperator: (operator) => disallowOperator(context, operator),
+    pending: (token) => pendingOf(access, token),
+    deposit: (token, amount) => depositTokens(access, token, amount),
+    postBond: (token, amount) => payBond(access, token, amount),
+    requestBondBack: (token, amount) => requestBondBack(access, token, amount),
+    cancelBondBack: (token) => cancelBondBack(access, token),
+    takeBondBack: (token, to) => takeBond(access, token, to),
+    setBondTerms: (terms) => changeBondTerms(access, terms),
+    request: (token, amount, replace) => requestWithdrawal(access, token, amount, replace),
+    cancel: (token) => cancelRequest(access, token),
+    complete: (token, to) => completeWithdrawal(access, token, to),
+    allowOperator: (operator) => allowOperator(access, operator),
+    limitOperator: (operator, limits) => limitOperator(access, operator, limits),
+    revokeOperator: (operator) => disallowOperator(access, operator),
   };
 }

@@ -6,18 +6,18 @@ import type { Address, Hex } from '../../../domain/hex.ts';
 import { approveCall, depositCall, depositForCall } from '../../../settlement/call.ts';
 import { moverCall } from '../../../settlement/lp-account.ts';
 import type { OwnerStep } from '../account/sender.ts';
-import type { OwnerContext } from './context.ts';
+import type { OwnerAccess } from './access.ts';
 
 /** Gas of two approvals and a deposit or bond, with a margin. */
 const PAYMENT_GAS = 400_000n;
 
 /** Deposits what lies on an `LpAccount` first, then what the owner's wallet has. */
 export async function depositTokens(
-  context: OwnerContext,
+  access: OwnerAccess,
   token: TokenInfo,
   amount: bigint,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, lpAccount } = context;
+  const { port, chain, account, sender, lpAccount } = access;
   if (amount <= 0n) sender.refuse('The amount to deposit must be above zero.');
   const lies = lpAccount === undefined ? 0n : await port.tokenBalance(account, token.address);
   const own = lies < amount ? lies : amount;
@@ -35,12 +35,12 @@ export async function depositTokens(
   if (rest === 0n) return steps;
   const data =
     lpAccount === undefined ? depositCall(token.address, rest) : depositForCall(account, token.address, rest);
-  return [...steps, ...(await payInto(context, chain.escrow, 'the escrow', 'deposit', token, rest, data))];
+  return [...steps, ...(await payInto(access, chain.escrow, 'the escrow', 'deposit', token, rest, data))];
 }
 
 /** Approves and pays. `verb`: such as "deposit". */
 export async function payInto(
-  context: OwnerContext,
+  access: OwnerAccess,
   place: Address,
   named: string,
   verb: string,
@@ -48,7 +48,7 @@ export async function payInto(
   amount: bigint,
   data: Hex,
 ): Promise<OwnerStep[]> {
-  const { port, chain, sender } = context;
+  const { port, chain, sender } = access;
   const what = `${verb} ${formatTokens(amount, token)}`;
   if (amount <= 0n) sender.refuse(`The amount to ${verb.split(' ')[0]} must be above zero.`);
   const balance = await port.tokenBalance(sender.from, token.address);
@@ -58,7 +58,7 @@ export async function payInto(
     );
   const steps: OwnerStep[] = [];
   const allowance = await port.allowance(sender.from, token.address, place);
-  if (token.address === chain.native.token?.address) await leaveGas(context, token, amount, balance, what);
+  if (token.address === chain.native.token?.address) await leaveGas(access, token, amount, balance, what);
   if (allowance < amount) {
     // Some tokens refuse to change an allowance that is not zero.
     if (allowance > 0n)
@@ -80,7 +80,7 @@ export async function payInto(
  * balance.
  */
 async function leaveGas(
-  { port, chain, sender }: OwnerContext,
+  { port, chain, sender }: OwnerAccess,
   token: TokenInfo,
   amount: bigint,
   balance: bigint,

@@ -5,7 +5,7 @@ import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { dateOf } from '../account/change.ts';
 import type { OwnerStep } from '../account/sender.ts';
-import { act, type OwnerContext, requireTreasury, takeOut } from './context.ts';
+import { act, type OwnerAccess, requireTreasury, takeOut } from './access.ts';
 
 export interface PendingWithdrawal {
   amount: bigint;
@@ -15,7 +15,7 @@ export interface PendingWithdrawal {
 }
 
 export async function pendingOf(
-  { port, account, sender }: OwnerContext,
+  { port, account, sender }: OwnerAccess,
   token: TokenInfo,
 ): Promise<PendingWithdrawal | undefined> {
   const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
@@ -23,12 +23,12 @@ export async function pendingOf(
 }
 
 export async function requestWithdrawal(
-  context: OwnerContext,
+  access: OwnerAccess,
   token: TokenInfo,
   amount: bigint,
   replace: boolean,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = context;
+  const { port, chain, account, sender, calls } = access;
   if (amount <= 0n)
     sender.refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
   const balance = await port.ledgerBalance(account, token.address);
@@ -36,7 +36,7 @@ export async function requestWithdrawal(
     sender.refuse(
       `The account has ${formatTokens(balance, token)} in the escrow on ${chain.slug}: ${formatTokens(amount, token)} cannot be withdrawn.`,
     );
-  const pending = await pendingOf(context, token);
+  const pending = await pendingOf(access, token);
   if (pending !== undefined && !replace)
     sender.refuse(
       `A withdrawal of ${formatTokens(pending.amount, token)} is pending and can be completed from ${dateOf(pending.availableAt)} on. A new request restarts the delay: use --replace to do so, or --cancel.`,
@@ -46,38 +46,38 @@ export async function requestWithdrawal(
     `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
   );
   return act(
-    context,
+    access,
     `request the withdrawal of ${formatTokens(amount, token)}`,
     calls.requestWithdrawal(token.address, amount),
   );
 }
 
-export async function cancelRequest(context: OwnerContext, token: TokenInfo): Promise<OwnerStep[]> {
-  const { chain, sender, calls } = context;
-  const pending = await pendingOf(context, token);
+export async function cancelRequest(access: OwnerAccess, token: TokenInfo): Promise<OwnerStep[]> {
+  const { chain, sender, calls } = access;
+  const pending = await pendingOf(access, token);
   if (pending === undefined)
     return sender.refuse(
       `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
     );
   return act(
-    context,
+    access,
     `cancel the withdrawal of ${formatTokens(pending.amount, token)}`,
     calls.requestWithdrawal(token.address, 0n),
   );
 }
 
 export async function completeWithdrawal(
-  context: OwnerContext,
+  access: OwnerAccess,
   token: TokenInfo,
   to: Address,
 ): Promise<OwnerStep[]> {
-  const { port, chain, account, sender, calls } = context;
-  const pending = await pendingOf(context, token);
+  const { port, chain, account, sender, calls } = access;
+  const pending = await pendingOf(access, token);
   if (pending === undefined)
     return sender.refuse(
       `No withdrawal of ${token.symbol} is pending on ${chain.slug}: it was never requested, was completed, or expired. Request it with --amount.`,
     );
-  requireTreasury(context, to);
+  requireTreasury(access, to);
   const now = sender.now();
   if (now < pending.availableAt)
     return sender.refuse(
@@ -94,5 +94,5 @@ export async function completeWithdrawal(
       `${formatTokens(amount, token)} of ${formatTokens(pending.amount, token)} are left: quotes signed before the request used the rest`,
     );
   const what = `withdraw ${formatTokens(amount, token)} to ${to}`;
-  return takeOut(context, what, calls.withdraw(token.address, to), { token, amount, to });
+  return takeOut(access, what, calls.withdraw(token.address, to), { token, amount, to });
 }

@@ -10,7 +10,7 @@ import { makeChange } from '../account/change.ts';
 import type { OwnerStep, Sender } from '../account/sender.ts';
 import type { LpAccountState } from '../account/state.ts';
 
-export interface OwnerContext {
+export interface OwnerAccess {
   port: ChainPort;
   chain: Chain;
   account: Address;
@@ -22,7 +22,7 @@ export interface OwnerContext {
 
 /** Makes one call in the name of the account. */
 export const act = async (
-  { port, account, sender, lpAccount }: OwnerContext,
+  { port, account, sender, lpAccount }: OwnerAccess,
   what: string,
   { to, data }: Call,
 ): Promise<OwnerStep[]> =>
@@ -31,7 +31,7 @@ export const act = async (
     : makeChange(port, sender, account, what, data);
 
 /** Money leaves an `LpAccount` to its treasury only. */
-export function requireTreasury({ account, sender, lpAccount }: OwnerContext, to: Address): void {
+export function requireTreasury({ account, sender, lpAccount }: OwnerAccess, to: Address): void {
   if (lpAccount === undefined || to === account || to === lpAccount.treasury) return;
   sender.refuse(
     `Money leaves the account ${account} only to its treasury, ${lpAccount.treasury ?? 'and it has none yet (firmquote lp account set --treasury)'}. Leave --to out, and it lies on the account; or name the treasury.`,
@@ -40,14 +40,14 @@ export function requireTreasury({ account, sender, lpAccount }: OwnerContext, to
 
 /** An `LpAccount` takes it out to itself, and passes it on to its treasury if `to` is that. */
 export async function takeOut(
-  context: OwnerContext,
+  access: OwnerAccess,
   what: string,
   call: Call,
   { token, amount, to }: { token: TokenInfo; amount: bigint; to: Address },
 ): Promise<OwnerStep[]> {
-  const { account, sender, lpAccount } = context;
-  if (lpAccount === undefined || to === account) return act(context, what, call);
-  const steps = await act(context, `${what}, by way of the account`, call);
+  const { account, sender, lpAccount } = access;
+  if (lpAccount === undefined || to === account) return act(access, what, call);
+  const steps = await act(access, `${what}, by way of the account`, call);
   const passOn = accountCall.takeToTreasury(token.address, amount);
   const then = `take ${formatTokens(amount, token)} to the treasury`;
   return [
