@@ -5,7 +5,7 @@ import { tokenOrAddress } from '../../domain/chain.ts';
 import type { FollowListener } from '../chain/apply-event.ts';
 import type { Spending } from '../chain/spending.ts';
 import { ownSlice } from '../routes/order.ts';
-import type { LpParts } from './wiring.ts';
+import type { LpParts } from './parts.ts';
 
 export function createChainListener(
   parts: LpParts,

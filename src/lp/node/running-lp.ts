@@ -16,7 +16,7 @@ import { bucketsOf, leaseRules, positionsOf, type LpChainWithPort } from './setu
 import { createTicker } from './ticker.ts';
 import type { ReloadedSources } from './interface.ts';
 import type { NextSources } from '../market/price-sources.ts';
-import type { LpParts } from './wiring.ts';
+import type { LpParts } from './parts.ts';
 
 /** The amount that a transfer begun in an earlier process keeps back from quotes. */
 export interface ReservedBefore extends Money {

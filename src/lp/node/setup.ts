@@ -3,6 +3,7 @@
 import { max, parseUnits } from '../../domain/amount.ts';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
+import type { BucketConfig } from '../../inventory/bucket.ts';
 import type { LeaseRule } from '../../inventory/lease.ts';
 import type { Cap, Limits } from '../../inventory/limits.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -10,8 +11,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Sequencer } from '../../ports/feed.ts';
 import type { Position } from '../accounting/bands.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createPriceSources } from '../market/price-sources.ts';
-import { createLpMetrics } from '../metrics.ts';
+import { createPriceSources, type PriceSources } from '../market/price-sources.ts';
+import { createLpMetrics, type LpMetrics } from '../metrics.ts';
 import { crossLandingSeconds } from '../../domain/chain.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import { longestTenorSeconds } from '../config/longest-tenor.ts';
@@ -20,12 +21,23 @@ import type { LpNodeDeps } from './interface.ts';
 
 export type LpChainWithPort = LpChain & { port: ChainPort };
 
-export type NodeBase = ReturnType<typeof createNodeBase>;
+/** What an LP has before it opens its ledger. */
+export interface NodeBase {
+  lpChains: LpChainWithPort[];
+  /** The same on every chain. */
+  account: Address;
+  prices: PriceSources;
+  /** The chain's slug, or its id when it is not configured. */
+  slug(chainId: number): string;
+  /** Every token of its inventory. */
+  buckets: readonly (BucketConfig & { buffer: bigint })[];
+  lpMetrics: LpMetrics;
+}
 
 export function createNodeBase(
   { chains, feeds, metrics, clock, log, ...deps }: LpNodeDeps,
   config: LpConfig,
-) {
+): NodeBase {
   const lpChains = lpChainsOf(chains, config);
   const account = accountOf(lpChains);
   const sequencers = deps.sequencers ?? new Map<number, Sequencer>();
@@ -97,7 +109,10 @@ export function graceSecondsOf(chain: LpChain | undefined): number {
   return chain?.config.graceSeconds ?? ((chain?.chain.blockTimeMs ?? 0) >= 12_000 ? 36 : 15);
 }
 
-export function bucketsOf(chains: readonly LpChain[], config: LpConfig) {
+export function bucketsOf(
+  chains: readonly LpChain[],
+  config: LpConfig,
+): (BucketConfig & { buffer: bigint })[] {
   const buffers = new Map(config.chains.map((chain) => [chain.chainId, chain.buffers]));
   return chains.flatMap(({ chain }) =>
     chain.tokens

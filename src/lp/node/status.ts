@@ -3,7 +3,7 @@
 import { isDecline } from '../../domain/decline.ts';
 import type { LpNodeDeps, LpStatus } from './interface.ts';
 import type { NodeBase } from './setup.ts';
-import type { LpParts } from './wiring.ts';
+import type { LpParts } from './parts.ts';
 
 export function statusOf(
   parts: LpParts | undefined,

@@ -1,6 +1,6 @@
 /** The periodic work of the LP: leases, learning, risk and standby. */
 
-import type { LpParts } from './wiring.ts';
+import type { LpParts } from './parts.ts';
 
 const TICK_MS = 250;
 /* In ticks. */

@@ -32,6 +32,12 @@ export interface RecordedPage {
   next: number | null;
 }
 
+export interface RecordedRequests {
+  listener: QuoteEventListener;
+  /** Oldest first: at most `limit` requests with a number above `after`. */
+  recorded(after?: number, limit?: number): RecordedPage;
+}
+
 interface RequestFacts {
   atMs: number;
   rfqId: string;
@@ -58,7 +64,7 @@ const PAGE_SIZE = 200;
 export function createRecordedRequests(
   { clock }: { clock: Pick<Clock, 'nowMs'> },
   { keep, shown = true }: { keep: number; shown?: boolean },
-) {
+): RecordedRequests {
   /** A ring: request number n is at n % keep. */
   const requests: RecordedRequest[] = [];
   let count = 0;
@@ -140,9 +146,8 @@ export function createRecordedRequests(
         request.acceptedAtMs = clock.nowMs();
         request.quotedAmount = request.quotes.find((quote) => quote.orderId === orderId)?.amount;
       },
-    } satisfies QuoteEventListener,
-    /** Oldest first: at most `limit` requests with a number above `after`. */
-    recorded(after: number = -1, limit: number = PAGE_SIZE) {
+    },
+    recorded(after = -1, limit = PAGE_SIZE) {
       const nowMs = clock.nowMs();
       const from = Math.max(after + 1, count - keep, 0);
       const end = Math.min(count, from + limit);

@@ -32,13 +32,21 @@ export interface LevelsDeps {
   log: Log;
 }
 
+export interface LevelsPublisher {
+  /** Starts the rounds. */
+  start(): void;
+  /** Sends every ladder in the next round, because a venue that has just welcomed us has none. */
+  resend(): void;
+  stop(): void;
+}
+
 /** The steps of the ladder, in per cent of the largest amount that we would take. */
 const SHARES = [2, 10, 25, 50, 100] as const;
 /** An unchanged ladder is sent again after this many rounds, because venues drop old ones. */
 const REPEAT_ROUNDS = 4;
 const ROUTES_PER_BATCH = 10;
 
-export function createLevelsPublisher(deps: LevelsDeps) {
+export function createLevelsPublisher(deps: LevelsDeps): LevelsPublisher {
   const { clock, log } = deps;
   const sent = new Map<string, { ladder: string; round: number }>();
   let round = 0;
@@ -118,7 +126,6 @@ export function createLevelsPublisher(deps: LevelsDeps) {
 
   return {
     start: scheduleNext,
-    /** Sends every ladder in the next round, because a venue that has just welcomed us has none. */
     resend: () => sent.clear(),
     stop() {
       stopped = true;

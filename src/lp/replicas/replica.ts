@@ -28,6 +28,16 @@ export interface ReplicaDeps {
   advance(): void;
 }
 
+export interface Replica {
+  /** Reads the awards of these orders that another replica stored. Rejects when the store does. */
+  learn(orderIds: readonly Bytes32[]): Promise<void>;
+  /**
+   * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the store
+   * does.
+   */
+  tick(): Promise<void>;
+}
+
 export function createReplica(
   {
     store,
@@ -43,7 +53,7 @@ export function createReplica(
     advance,
   }: ReplicaDeps,
   { account }: { account: Address },
-) {
+): Replica {
   let acting: number | undefined;
 
   async function act(): Promise<void> {
@@ -98,17 +108,13 @@ export function createReplica(
   }
 
   return {
-    async learn(orderIds: readonly Bytes32[]) {
+    async learn(orderIds) {
       for (const orderId of orderIds) {
         const award = await store.award(orderId);
         if (award !== undefined && (award.stage === 'committed' || award.stage === 'filled'))
           await take(award);
       }
     },
-    /**
-     * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the
-     * store does.
-     */
     async tick() {
       await lead.tick();
       if (acting !== undefined && (!lead.mine() || store.epoch() !== acting)) await stepDown();
@@ -124,6 +130,5 @@ export function createReplica(
         );
       if (fresh.length > 0) advance();
     },
-    stepDown,
   };
 }
