@@ -5,11 +5,19 @@
 
 import { Redis } from 'ioredis';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Histogram, Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
-import type { SharedInventory, SharedState, SharedSum, Verdict } from '../../ports/shared-inventory.ts';
+import type {
+  ChainReport,
+  SharedHoldGroup,
+  SharedInventory,
+  SharedState,
+  SharedSum,
+  Verdict,
+} from '../../ports/shared-inventory.ts';
 import { keepStringsFast } from '../system/fast-strings.ts';
 import { BASE, JOIN, KEPT_HOLDS, PROMISE, SUMMED, TELL } from './scripts.ts';
 
@@ -48,33 +56,69 @@ const join = (text: string): bigint => {
 const bucketKey = (bucket: string): string => `i ${bucket}`;
 const capKey = (key: string): string => `c ${key}`;
 
+/** The connection to Redis, whether this replica has joined, and the sums it was last told. */
+interface InventoryState {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly redis: Redis & Scripts;
+  readonly keys: Keys;
+  /** This process among the replicas. */
+  readonly me: string;
+  readonly seconds: Histogram;
+  readonly listeners: (() => void)[];
+  readonly seen: Map<string, SharedSum>;
+  joined: SharedState;
+  /** Counts connections and their ends, so that an answer of an earlier one is recognised. */
+  connection: number;
+  closed: boolean;
+}
+
 export function createSharedInventory(
-  { clock, random, log: parent, metrics }: { clock: Clock; random: Random; log: Log; metrics: Metrics },
+  { clock, random, log, metrics }: { clock: Clock; random: Random; log: Log; metrics: Metrics },
   { url, name, timeoutMs }: SharedInventoryOptions,
 ): SharedInventory {
-  const log = parent.child({ redis: name });
-  const seconds = metrics.histogram(
-    'firmquote_lp_shared_seconds',
-    'Time that the shared inventory took to decide about a hold',
-    BUCKETS_SECONDS,
-  );
   const prefix = `firmquote:{${name}}`;
-  const keys: Keys = [
-    `${prefix}:meta`,
-    `${prefix}:rooms`,
-    `${prefix}:sums`,
-    `${prefix}:groups`,
-    `${prefix}:ids`,
-  ];
-  const me = random.bytes32().slice(2, 18);
-  const listeners: (() => void)[] = [];
-  let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
-  let connection = 0;
-  let closed = false;
-  const seen = new Map<string, SharedSum>();
-  const note = (bucket: string, text: string) =>
-    void seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
+  const state: InventoryState = {
+    clock,
+    random,
+    log: log.child({ redis: name }),
+    redis: connect(url, timeoutMs),
+    keys: [`${prefix}:meta`, `${prefix}:rooms`, `${prefix}:sums`, `${prefix}:groups`, `${prefix}:ids`],
+    me: random.bytes32().slice(2, 18),
+    seconds: metrics.histogram(
+      'firmquote_lp_shared_seconds',
+      'Time that the shared inventory took to decide about a hold',
+      BUCKETS_SECONDS,
+    ),
+    listeners: [],
+    seen: new Map(),
+    joined: { state: 'unreachable', note: 'Redis has not answered yet' },
+    connection: 0,
+    closed: false,
+  };
+  watchConnection(state);
 
+  return {
+    join: (generation, until) => joinShared(state, generation, until),
+    reserve: (request) => reserve(state, request),
+    report: (news) => report(state, news),
+    kept: () => kept(state),
+    async sums() {
+      const answer = await ask(state, 'sumInventory', {});
+      return answer && new Map(pairs(answer[1] as string[]).map(([key, text]) => [key.slice(2), join(text)]));
+    },
+    seen: (bucket) => state.seen.get(bucket),
+    state: () => state.joined,
+    onState: (listener) => void state.listeners.push(listener),
+    async close() {
+      state.closed = true;
+      state.redis.disconnect();
+    },
+  };
+}
+
+function connect(url: string, timeoutMs: number): Redis & Scripts {
   const redis = new Redis(url, {
     // No command is queued or sent twice.
     enableOfflineQueue: false,
@@ -89,165 +133,176 @@ export function createSharedInventory(
   redis.defineCommand('keptInventory', { numberOfKeys: 5, lua: KEPT_HOLDS });
   redis.defineCommand('sumInventory', { numberOfKeys: 5, lua: SUMMED });
   redis.defineCommand('joinInventory', { numberOfKeys: 1, lua: JOIN });
+  return redis;
+}
 
-  function become(next: SharedState): void {
-    const before = state;
-    state = next;
-    if (before.state === next.state) return;
-    if (next.state === 'ready') log.info({ epoch: next.epoch }, 'the shared inventory is joined');
-    else if (!closed)
-      log.warn({ note: next.note }, `the shared inventory is ${next.state}: nothing is signed`);
-    for (const listener of listeners) listener();
-  }
-
-  redis.on('error', () => {});
-  redis.on('ready', () => {
-    connection += 1;
-    become({ state: 'forgotten', note: 'connected anew' });
+function watchConnection(state: InventoryState): void {
+  state.redis.on('error', () => {});
+  state.redis.on('ready', () => {
+    state.connection += 1;
+    become(state, { state: 'forgotten', note: 'connected anew' });
   });
-  redis.on('close', () => {
-    connection += 1;
-    become({ state: 'unreachable', note: 'Redis cannot be reached' });
+  state.redis.on('close', () => {
+    state.connection += 1;
+    become(state, { state: 'unreachable', note: 'Redis cannot be reached' });
   });
+}
 
-  async function ask(
-    script: keyof Omit<Scripts, 'joinInventory'>,
-    question: object,
-  ): Promise<unknown[] | undefined> {
-    if (state.state !== 'ready') return undefined;
-    const { epoch } = state;
-    const asked = connection;
-    try {
-      const answer = (await redis[script](...keys, JSON.stringify({ ...question, epoch }))) as unknown[];
-      if (answer[0] !== 'forgotten') return answer;
-      if (asked === connection) become({ state: 'forgotten', note: 'Redis has lost its holds' });
-    } catch (error) {
-      if (asked === connection) lost(error);
-    }
-    return undefined;
+function become(state: InventoryState, next: SharedState): void {
+  const { log } = state;
+  const before = state.joined;
+  state.joined = next;
+  if (before.state === next.state) return;
+  if (next.state === 'ready') log.info({ epoch: next.epoch }, 'the shared inventory is joined');
+  else if (!state.closed)
+    log.warn({ note: next.note }, `the shared inventory is ${next.state}: nothing is signed`);
+  for (const listener of state.listeners) listener();
+}
+
+async function joinShared(
+  state: InventoryState,
+  generation: string,
+  until: ReadonlyMap<number, UnixSeconds>,
+): ReturnType<SharedInventory['join']> {
+  const { redis } = state;
+  const asked = state.connection;
+  let answer: [epoch: string, until: string];
+  try {
+    if (redis.status !== 'ready') throw new Error('not connected');
+    const info = new Map(
+      (await redis.info()).split('\r\n').map((line) => line.split(/:(.*)/s, 2) as [string, string]),
+    );
+    refuseForgetful(info);
+    answer = await redis.joinInventory(
+      state.keys[0],
+      `${info.get('run_id')} ${generation}`,
+      state.random.bytes32().slice(2, 34),
+      JSON.stringify([...until]),
+    );
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof UpstreamError) throw error;
+    throw new UpstreamError(
+      'Redis does not answer, so this replica cannot join the shared inventory. Check its URL ' +
+        'and that it runs.',
+      { code: 'redis_unavailable', cause: error },
+    );
   }
+  if (asked !== state.connection)
+    throw new UpstreamError(
+      'The connection to Redis broke while this replica joined the shared inventory. It will try again.',
+      { code: 'redis_unavailable' },
+    );
+  const [epoch, waits] = answer;
+  become(state, { state: 'ready', epoch });
+  return { epoch, until: new Map(JSON.parse(waits) as [number, number][]) };
+}
 
-  function lost(error: unknown): void {
-    const note = error instanceof Error ? error.message : String(error);
-    become({ state: 'unreachable', note: `Redis does not answer: ${note.slice(0, 100)}` });
-    if (!closed) redis.disconnect(true);
+async function reserve(
+  state: InventoryState,
+  { group, clockChainId, promises }: SharedHoldGroup,
+): Promise<readonly Verdict[] | undefined> {
+  const { clock } = state;
+  const startedMs = clock.monotonicMs();
+  const tooMuch = promises.map(({ amount, caps }) => amount > MOST || caps.some((cap) => cap.amount > MOST));
+  const p = promises
+    .filter((_, at) => tooMuch[at] === false)
+    .map(({ orderId, bucket, amount, endsAt, caps }) => ({
+      id: orderId,
+      e: endsAt,
+      a: [
+        [bucketKey(bucket), ...split(amount), 0, 0],
+        ...caps.map((cap) => [capKey(cap.key), ...split(cap.amount), ...atMost(cap.most)]),
+      ],
+    }));
+  const [first] = promises;
+  if (first === undefined) return [];
+  const answer = (await ask(state, 'promiseInventory', {
+    group,
+    chain: clockChainId,
+    bucket: bucketKey(first.bucket),
+    p,
+  })) as [string, string[], string] | undefined;
+  if (answer === undefined) return undefined;
+  state.seconds.observe((clock.monotonicMs() - startedMs) / 1000);
+  note(state, first.bucket, answer[2]);
+  const outcome = answer[1].values();
+  return promises.map(({ bucket }, at): Verdict =>
+    tooMuch[at] === true
+      ? { held: false, why: 'full', key: bucket, room: MOST }
+      : verdictOf(outcome.next().value ?? ''),
+  );
+}
+
+async function report(
+  state: InventoryState,
+  { chainId, block, time, rooms, kept, unknownOrders, ended, used }: ChainReport,
+): ReturnType<SharedInventory['report']> {
+  const answer = await ask(state, 'tellInventory', {
+    ...{
+      by: state.me,
+      chain: chainId,
+      block: Number(block),
+      time,
+      strangers: unknownOrders,
+      ended,
+      most: MOST_LAPSES,
+    },
+    rooms: rooms.map(({ bucket, room }) => [bucketKey(bucket), ...atMost(room)]),
+    kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [
+      orderId,
+      group,
+      clockChainId,
+      bucketKey(bucket),
+      ...atMost(amount),
+    ]),
+    used: used.map(({ group, winner }) => [group, winner]),
+  });
+  if (answer === undefined) return undefined;
+  const sums = answer[2] as string[];
+  for (const [at, { bucket }] of rooms.entries()) note(state, bucket, sums[at] ?? '0:0');
+  return { more: answer[0] === 'more', known: answer[1] as string[] };
+}
+
+async function kept(state: InventoryState): ReturnType<SharedInventory['kept']> {
+  const answer = await ask(state, 'keptInventory', {});
+  return (
+    answer &&
+    (answer[1] as [string, string, string][]).map(([orderId, group, key]) => ({
+      orderId,
+      group,
+      bucket: key.slice(2),
+    }))
+  );
+}
+
+/** Runs a script in the joined epoch. undefined: Redis has lost its holds or does not answer. */
+async function ask(
+  state: InventoryState,
+  script: keyof Omit<Scripts, 'joinInventory'>,
+  question: object,
+): Promise<unknown[] | undefined> {
+  const { redis, keys, joined } = state;
+  if (joined.state !== 'ready') return undefined;
+  const { epoch } = joined;
+  const asked = state.connection;
+  try {
+    const answer = (await redis[script](...keys, JSON.stringify({ ...question, epoch }))) as unknown[];
+    if (answer[0] !== 'forgotten') return answer;
+    if (asked === state.connection) become(state, { state: 'forgotten', note: 'Redis has lost its holds' });
+  } catch (error) {
+    if (asked === state.connection) lost(state, error);
   }
+  return undefined;
+}
 
-  return {
-    async join(generation, until) {
-      const asked = connection;
-      let answer: [epoch: string, until: string];
-      try {
-        if (redis.status !== 'ready') throw new Error('not connected');
-        const info = new Map(
-          (await redis.info()).split('\r\n').map((line) => line.split(/:(.*)/s, 2) as [string, string]),
-        );
-        refuseForgetful(info);
-        answer = await redis.joinInventory(
-          keys[0],
-          `${info.get('run_id')} ${generation}`,
-          random.bytes32().slice(2, 34),
-          JSON.stringify([...until]),
-        );
-      } catch (error) {
-        if (error instanceof RequestError || error instanceof UpstreamError) throw error;
-        throw new UpstreamError(
-          'Redis does not answer, so this replica cannot join the shared inventory. Check its URL ' +
-            'and that it runs.',
-          { code: 'redis_unavailable', cause: error },
-        );
-      }
-      if (asked !== connection)
-        throw new UpstreamError(
-          'The connection to Redis broke while this replica joined the shared inventory. It will try again.',
-          { code: 'redis_unavailable' },
-        );
-      const [epoch, waits] = answer;
-      become({ state: 'ready', epoch });
-      return { epoch, until: new Map(JSON.parse(waits) as [number, number][]) };
-    },
-    async reserve({ group, clockChainId, promises }) {
-      const startedMs = clock.monotonicMs();
-      const tooMuch = promises.map(
-        ({ amount, caps }) => amount > MOST || caps.some((cap) => cap.amount > MOST),
-      );
-      const p = promises
-        .filter((_, at) => tooMuch[at] === false)
-        .map(({ orderId, bucket, amount, endsAt, caps }) => ({
-          id: orderId,
-          e: endsAt,
-          a: [
-            [bucketKey(bucket), ...split(amount), 0, 0],
-            ...caps.map((cap) => [capKey(cap.key), ...split(cap.amount), ...atMost(cap.most)]),
-          ],
-        }));
-      const [first] = promises;
-      if (first === undefined) return [];
-      const answer = (await ask('promiseInventory', {
-        group,
-        chain: clockChainId,
-        bucket: bucketKey(first.bucket),
-        p,
-      })) as [string, string[], string] | undefined;
-      if (answer === undefined) return undefined;
-      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
-      note(first.bucket, answer[2]);
-      const outcome = answer[1].values();
-      return promises.map(({ bucket }, at): Verdict =>
-        tooMuch[at] === true
-          ? { held: false, why: 'full', key: bucket, room: MOST }
-          : verdictOf(outcome.next().value ?? ''),
-      );
-    },
-    async report({ chainId, block, time, rooms, kept, unknownOrders, ended, used }) {
-      const answer = await ask('tellInventory', {
-        ...{
-          by: me,
-          chain: chainId,
-          block: Number(block),
-          time,
-          strangers: unknownOrders,
-          ended,
-          most: MOST_LAPSES,
-        },
-        rooms: rooms.map(({ bucket, room }) => [bucketKey(bucket), ...atMost(room)]),
-        kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [
-          orderId,
-          group,
-          clockChainId,
-          bucketKey(bucket),
-          ...atMost(amount),
-        ]),
-        used: used.map(({ group, winner }) => [group, winner]),
-      });
-      if (answer === undefined) return undefined;
-      const sums = answer[2] as string[];
-      for (const [at, { bucket }] of rooms.entries()) note(bucket, sums[at] ?? '0:0');
-      return { more: answer[0] === 'more', known: answer[1] as string[] };
-    },
-    async kept() {
-      const answer = await ask('keptInventory', {});
-      return (
-        answer &&
-        (answer[1] as [string, string, string][]).map(([orderId, group, key]) => ({
-          orderId,
-          group,
-          bucket: key.slice(2),
-        }))
-      );
-    },
-    async sums() {
-      const answer = await ask('sumInventory', {});
-      return answer && new Map(pairs(answer[1] as string[]).map(([key, text]) => [key.slice(2), join(text)]));
-    },
-    seen: (bucket) => seen.get(bucket),
-    state: () => state,
-    onState: (listener) => void listeners.push(listener),
-    async close() {
-      closed = true;
-      redis.disconnect();
-    },
-  };
+function lost(state: InventoryState, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  become(state, { state: 'unreachable', note: `Redis does not answer: ${reason.slice(0, 100)}` });
+  if (!state.closed) state.redis.disconnect(true);
+}
+
+function note({ seen, clock }: InventoryState, bucket: string, text: string): void {
+  seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
 }
 
 /** A server that evicts keys would drop holds. Without a role or a run id this is no answer of Redis. */
