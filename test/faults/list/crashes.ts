@@ -4,6 +4,7 @@ import type { Fault } from '../fault.ts';
 
 const TEST = 'test/faults/crashes.test.ts';
 const ORDERS = 'src/adapters/postgres/venue/order-store.ts';
+const CLAIMS = 'src/adapters/postgres/venue/order-claims.ts';
 const TRANSACTOR = 'src/adapters/evm/transactor/transactor.ts';
 
 const WITHOUT_KEY = `(...args) => {
@@ -69,7 +70,7 @@ export const CRASHES: readonly Fault[] = [
     defences: [
       {
         what: 'a claim is a lease: once it has lapsed another worker may claim the order',
-        symbol: `${ORDERS}#CLAIM_IS_FREE`,
+        symbol: `${CLAIMS}#CLAIM_IS_FREE`,
         becomes: "'(owner is null or owner = $2)'",
       },
     ],
@@ -141,12 +142,12 @@ export const CRASHES: readonly Fault[] = [
     defences: [
       {
         what: 'every write shows the fence of its claim',
-        symbol: `${ORDERS}#CLAIM_IS_CURRENT`,
+        symbol: `${CLAIMS}#CLAIM_IS_CURRENT`,
         becomes: "'(o.fence = a.fence or true) and o.last_seq = a.seq'",
       },
       {
         what: 'every claim raises the fence',
-        symbol: `${ORDERS}#NEXT_FENCE`,
+        symbol: `${CLAIMS}#NEXT_FENCE`,
         becomes: "'greatest(fence, 1)'",
       },
     ],

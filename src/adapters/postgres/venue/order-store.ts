@@ -17,6 +17,7 @@ import type {
 } from '../../../ports/stores/store.ts';
 import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
+import { CLAIM_IS_CURRENT, claim, release, renew, unclaimed } from './order-claims.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
 import {
   NEW_ORDER_COLUMNS,
@@ -28,19 +29,17 @@ import {
 } from './order-rows.ts';
 import { bytes, select, toHex, uintBytes } from '../rows.ts';
 import { type Database, isRefusal, UniqueViolation } from '../pool.ts';
-import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '../trades/trade-rows.ts';
+import {
+  cellOf,
+  createFamilies,
+  type Families,
+  stageRank,
+  tradeTerms,
+  transactionsOf,
+} from '../trades/trade-rows.ts';
 
 const IDEMPOTENCY_MS = 24 * 3_600_000;
 const N = NEW_ORDER_COLUMNS.length;
-
-/** SQL: no claim was made, or the last one's lease has lapsed. */
-export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
-/** SQL: a higher fence refuses the writes of older claims. */
-export const NEXT_FENCE = 'fence + 1';
-/** SQL: claims still held, of orders ($1) and fences ($2), locked in order. */
-const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held`;
-/** SQL: the newest claim, which has seen every fact. */
-export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
 const ACCEPT = {
   name: 'order-accept',
@@ -96,232 +95,64 @@ const APPEND = {
 };
 const MAX_APPENDS = 200;
 
+interface Append {
+  claim: Claim;
+  before: Pick<OrderRecord, 'order' | 'facts'>;
+  facts: readonly Fact[];
+  outcome: AppendOutcome;
+}
+
+interface OrderStoreState {
+  readonly db: Database;
+  /** The channel of notifications about orders. */
+  readonly channel: string;
+  readonly families: Families;
+}
+
 export function createOrderStore(db: Database): OrderStore {
-  const channel = channelOf(db.schema, 'orders');
-  const families = createFamilies(db);
+  const state: OrderStoreState = {
+    db,
+    channel: channelOf(db.schema, 'orders'),
+    families: createFamilies(db),
+  };
   // Alone, so that one bad or blocked append does not fail the others.
-  const append = createBatcher<Append, boolean>(appendAll, {
+  const append = createBatcher<Append, boolean>((appends) => appendAll(state, appends), {
     max: MAX_APPENDS,
     keyOf: ({ claim }) => claim.orderId,
     retryAlone: isRefusal,
   });
 
-  async function idempotency({
-    workspaceId,
-    namespace,
-    mode,
-    key,
-    bodySha256,
-  }: IdempotencyScope): Promise<IdempotencyState> {
-    const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
-      {
-        name: 'idempotency',
-        text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5',
-      },
-      [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS],
-    );
-    if (!row) return { kind: 'unknown' };
-    return row.body_sha256 === bodySha256
-      ? { kind: 'done', orderId: toHex(row.order_id), response: row.response }
-      : { kind: 'reused' };
-  }
-
-  async function accept(
-    order: NewOrder,
-    response: string,
-    scope: IdempotencyScope | null,
-  ): Promise<Acceptance> {
-    const news: OrderNews = {
-      orderId: order.orderId,
-      workspaceId: order.workspaceId,
-      mode: order.mode,
-      event: 'order.created',
-    };
-    const values = [
-      ...orderToValues(order),
-      response,
-      scope?.key ?? null,
-      scope ? lockKey(scope) : null,
-      scope?.bodySha256 ?? null,
-      channel,
-      JSON.stringify(news),
-      ...(await tradeValues(order)),
-    ];
-    try {
-      const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
-      if (row && !row.open) return { kind: 'in_progress' };
-      return row?.placed ? { kind: 'accepted', response } : await explain(order, scope);
-    } catch (error) {
-      if (!(error instanceof UniqueViolation)) throw error;
-      if (scope && (await forgetKey(scope))) return accept(order, response, scope);
-      return explain(order, scope);
-    }
-  }
-
-  async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
-    const rows = await db.query(
-      'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where ' +
-        'workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 ' +
-        'returning 1',
-      [
-        scope.workspaceId,
-        scope.namespace,
-        scope.mode,
-        scope.key,
-        Date.now() - IDEMPOTENCY_MS,
-        lockKey(scope),
-      ],
-    );
-    return rows.length > 0;
-  }
-
-  async function explain(order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
-    if (scope) {
-      const state = await idempotency(scope);
-      if (state.kind === 'done') return { kind: 'replayed', response: state.response };
-      if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
-    }
-    if (order.parentOrderId) {
-      const [taken] = await db.query<{ order_id: Buffer }>(
-        `select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`,
-        [bytes(order.parentOrderId)],
-      );
-      if (taken && toHex(taken.order_id) !== order.orderId) return { kind: 'leg_taken' };
-    }
-    const [same] = await db.query<{
-      order_id: Buffer;
-      quote_id: Buffer;
-      workspace_id: string;
-      mode: string;
-      namespace: string;
-      signature: Buffer;
-      response: string;
-    }>(
-      'select order_id, quote_id, workspace_id, mode, namespace, signature, response from ' +
-        'trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and ' +
-        'nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
-      [
-        bytes(order.orderId),
-        bytes(order.quoteId),
-        order.originChainId,
-        bytes(order.order.user),
-        uintBytes(order.order.nonce),
-      ],
-    );
-    if (!same) return { kind: 'in_progress' };
-    const sameOrder = toHex(same.order_id) === order.orderId && toHex(same.quote_id) === order.quoteId;
-    const sameAccount =
-      same.workspace_id === order.workspaceId &&
-      same.mode === order.mode &&
-      same.namespace === order.namespace &&
-      same.signature.equals(bytes(order.signature));
-    if (sameOrder && sameAccount) {
-      if (scope)
-        await db.query(
-          `insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
-           values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing`,
-          [
-            ...[scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256],
-            ...[bytes(order.orderId), same.response, order.createdAtMs],
-          ],
-        );
-      return { kind: 'replayed', response: same.response };
-    }
-    return {
-      kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used',
-    };
-  }
-
-  async function tradeValues(order: NewOrder): Promise<unknown[]> {
-    const terms = tradeTerms(order);
-    const { book, family } = await families.of(order, terms);
-    const state = tradeState(order.order, [
-      { seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } },
-    ]);
-    return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
-  }
-
-  async function appendAll(appends: readonly Append[]): Promise<boolean[]> {
-    const rows = await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel]);
-    const written = new Set(rows.map(({ id }) => id));
-    return appends.map(({ claim }) => written.has(claim.orderId));
-  }
-
-  async function orders(name: string, where: string, values: readonly unknown[]): Promise<OrderRecord[]> {
-    const text = `select ${ORDER_COLUMNS} from trade_order o where ${where}`;
-    return (await db.query({ name, text }, values)).map(orderFromRow);
-  }
-
   return {
-    idempotency,
-    accept,
+    idempotency: (scope) => idempotency(db, scope),
+    accept: (order, response, scope) => accept(state, order, response, scope),
     async order(orderId) {
-      return (await orders('order-one', 'order_id = $1', [bytes(orderId)]))[0];
+      return (await orders(db, 'order-one', 'order_id = $1', [bytes(orderId)]))[0];
     },
     async orderOfNonce(originChainId, taker, nonce) {
       const values = [originChainId, bytes(taker), uintBytes(nonce)];
       const where = 'origin_chain_id = $1 and taker = $2 and nonce = $3';
-      return (await orders('order-of-nonce', where, values))[0];
+      return (await orders(db, 'order-of-nonce', where, values))[0];
     },
     nextLegs: (parentOrderId) =>
-      orders('order-next-legs', 'parent_order_id = $1 order by created_at_ms, order_id', [
+      orders(db, 'order-next-legs', 'parent_order_id = $1 order by created_at_ms, order_id', [
         bytes(parentOrderId),
       ]),
     openOrders: (limit, after) =>
       orders(
+        db,
         'order-open',
         'not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3',
         [after?.createdAtMs ?? 0, bytes(after?.orderId ?? '0x'), limit],
       ),
     openOrdersOf: (solverId) =>
-      orders('order-open-of', 'not final and solver_ids @> array[$1] order by created_at_ms, order_id', [
+      orders(db, 'order-open-of', 'not final and solver_ids @> array[$1] order by created_at_ms, order_id', [
         solverId,
       ]),
-    async unclaimed(orderIds) {
-      const rows = await db.query<{ order_id: Buffer }>(
-        {
-          name: 'order-unclaimed',
-          text: 'select order_id from trade_order where order_id = any($1::bytea[]) and not final and lease_until < clock_timestamp()',
-        },
-        [orderIds.map(bytes)],
-      );
-      return rows.map(({ order_id }) => toHex(order_id));
-    },
-    async claim(orderIds, owner, leaseMs, originChainIds) {
-      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
-        {
-          name: 'order-claim',
-          text: `update trade_order o set owner = $2, fence = ${NEXT_FENCE}, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and ${CLAIM_IS_FREE} and ($4::bigint[] is null or origin_chain_id = any($4)) for update skip locked) free
-            where o.order_id = free.order_id returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
-        },
-        [orderIds.map(bytes), owner, leaseMs, originChainIds ?? null],
-      );
-      return rows.map(toClaim);
-    },
-    async renew(claims, leaseMs) {
-      if (claims.length === 0) return [];
-      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
-        {
-          name: 'order-renew',
-          text: `update trade_order o set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from ${HELD_CLAIMS}
-            where o.order_id = held.order_id and o.fence = held.fence and not o.final returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
-        },
-        [...idsAndFences(claims), leaseMs],
-      );
-      return rows.map(toClaim);
-    },
-    async release(claims) {
-      if (claims.length === 0) return;
-      await db.query(
-        `update trade_order o set owner = null, lease_until = '-infinity'
-          from ${HELD_CLAIMS}
-          where o.order_id = held.order_id and o.fence = held.fence`,
-        idsAndFences(claims),
-      );
-    },
-    append: (claim, before, facts, outcome) => append({ claim, before, facts, outcome }),
+    unclaimed: (orderIds) => unclaimed(db, orderIds),
+    claim: (orderIds, owner, leaseMs, originChainIds) => claim(db, orderIds, owner, leaseMs, originChainIds),
+    renew: (claims, leaseMs) => renew(db, claims, leaseMs),
+    release: (claims) => release(db, claims),
+    append: (held, before, facts, outcome) => append({ claim: held, before, facts, outcome }),
     events: (orderId) =>
       select<OrderEvent>(
         db,
@@ -334,11 +165,154 @@ export function createOrderStore(db: Database): OrderStore {
   };
 }
 
-interface Append {
-  claim: Claim;
-  before: Pick<OrderRecord, 'order' | 'facts'>;
-  facts: readonly Fact[];
-  outcome: AppendOutcome;
+async function idempotency(
+  db: Database,
+  { workspaceId, namespace, mode, key, bodySha256 }: IdempotencyScope,
+): Promise<IdempotencyState> {
+  const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
+    {
+      name: 'idempotency',
+      text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5',
+    },
+    [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS],
+  );
+  if (!row) return { kind: 'unknown' };
+  return row.body_sha256 === bodySha256
+    ? { kind: 'done', orderId: toHex(row.order_id), response: row.response }
+    : { kind: 'reused' };
+}
+
+async function accept(
+  state: OrderStoreState,
+  order: NewOrder,
+  response: string,
+  scope: IdempotencyScope | null,
+): Promise<Acceptance> {
+  const { db, channel } = state;
+  const news: OrderNews = {
+    orderId: order.orderId,
+    workspaceId: order.workspaceId,
+    mode: order.mode,
+    event: 'order.created',
+  };
+  const values = [
+    ...orderToValues(order),
+    response,
+    scope?.key ?? null,
+    scope ? lockKey(scope) : null,
+    scope?.bodySha256 ?? null,
+    channel,
+    JSON.stringify(news),
+    ...(await tradeValues(state.families, order)),
+  ];
+  try {
+    const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
+    if (row && !row.open) return { kind: 'in_progress' };
+    return row?.placed ? { kind: 'accepted', response } : await explain(db, order, scope);
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error;
+    if (scope && (await forgetKey(db, scope))) return accept(state, order, response, scope);
+    return explain(db, order, scope);
+  }
+}
+
+async function tradeValues(families: Families, order: NewOrder): Promise<unknown[]> {
+  const terms = tradeTerms(order);
+  const { book, family } = await families.of(order, terms);
+  const state = tradeState(order.order, [
+    { seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } },
+  ]);
+  return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
+}
+
+async function forgetKey(db: Database, scope: IdempotencyScope): Promise<boolean> {
+  const rows = await db.query(
+    'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where ' +
+      'workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 ' +
+      'returning 1',
+    [scope.workspaceId, scope.namespace, scope.mode, scope.key, Date.now() - IDEMPOTENCY_MS, lockKey(scope)],
+  );
+  return rows.length > 0;
+}
+
+/** Hashes with FNV-1a, 63 bits. A collision only makes one of two submissions retry. */
+function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return BigInt.asIntN(64, hash).toString();
+}
+
+/** Finds out which row of an earlier submission has kept this order from being placed. */
+async function explain(db: Database, order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
+  if (scope) {
+    const state = await idempotency(db, scope);
+    if (state.kind === 'done') return { kind: 'replayed', response: state.response };
+    if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
+  }
+  if (order.parentOrderId) {
+    const [taken] = await db.query<{ order_id: Buffer }>(
+      `select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`,
+      [bytes(order.parentOrderId)],
+    );
+    if (taken && toHex(taken.order_id) !== order.orderId) return { kind: 'leg_taken' };
+  }
+  const [same] = await db.query<{
+    order_id: Buffer;
+    quote_id: Buffer;
+    workspace_id: string;
+    mode: string;
+    namespace: string;
+    signature: Buffer;
+    response: string;
+  }>(
+    'select order_id, quote_id, workspace_id, mode, namespace, signature, response from ' +
+      'trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and ' +
+      'nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
+    [
+      bytes(order.orderId),
+      bytes(order.quoteId),
+      order.originChainId,
+      bytes(order.order.user),
+      uintBytes(order.order.nonce),
+    ],
+  );
+  if (!same) return { kind: 'in_progress' };
+  const sameOrder = toHex(same.order_id) === order.orderId && toHex(same.quote_id) === order.quoteId;
+  const sameAccount =
+    same.workspace_id === order.workspaceId &&
+    same.mode === order.mode &&
+    same.namespace === order.namespace &&
+    same.signature.equals(bytes(order.signature));
+  if (sameOrder && sameAccount) {
+    if (scope)
+      await db.query(
+        `insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
+         values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing`,
+        [
+          ...[scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256],
+          ...[bytes(order.orderId), same.response, order.createdAtMs],
+        ],
+      );
+    return { kind: 'replayed', response: same.response };
+  }
+  return { kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used' };
+}
+
+async function orders(
+  db: Database,
+  name: string,
+  where: string,
+  values: readonly unknown[],
+): Promise<OrderRecord[]> {
+  const text = `select ${ORDER_COLUMNS} from trade_order o where ${where}`;
+  return (await db.query({ name, text }, values)).map(orderFromRow);
+}
+
+async function appendAll({ db, channel }: OrderStoreState, appends: readonly Append[]): Promise<boolean[]> {
+  const rows = await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel]);
+  const written = new Set(rows.map(({ id }) => id));
+  return appends.map(({ claim }) => written.has(claim.orderId));
 }
 
 function rowOf({ claim, before, facts, outcome }: Append): object {
@@ -363,23 +337,4 @@ function rowOf({ claim, before, facts, outcome }: Append): object {
       facts,
     ),
   };
-}
-
-const idsAndFences = (claims: readonly Claim[]) => [
-  claims.map(({ orderId }) => bytes(orderId)),
-  claims.map(({ fence }) => fence.toString()),
-];
-
-const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({
-  orderId: toHex(row.order_id),
-  fence: BigInt(row.fence),
-  leaseUntilMs: Math.floor(Number(row.until)),
-});
-
-/** Hashes with FNV-1a, 63 bits. A collision only makes one of two submissions retry. */
-function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return BigInt.asIntN(64, hash).toString();
 }
