@@ -4,7 +4,7 @@ import type { DaySum, TradeQuery } from '../../../ports/stores/trades.ts';
 import { type OrderStage, STAGES } from '../../../settlement/lifecycle.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { Queryable, Row } from '../pool.ts';
-import { rangesOf, whereOf } from './trade-query.ts';
+import { rangesOf, whereOf } from './trade-where.ts';
 import { CELL_STAGES } from './trade-rows.ts';
 
 const DAY_MS = 86_400_000;
