@@ -1,6 +1,7 @@
 /** Webhooks in PostgreSQL. Events become deliveries in the transaction that moves the fan-out's position. */
 
 import type {
+  AttemptEnd,
   NewDelivery,
   RosterChange,
   WebhookAttempt,
@@ -83,160 +84,42 @@ const ROSTER_CHANGED = {
 };
 
 export function createWebhookStore(db: Database): WebhookStore {
-  const endpoints = (where: string, values: readonly unknown[] = [], on: Queryable = db) =>
-    select<WebhookEndpoint>(
-      on,
-      `select ${ENDPOINT} from webhook_endpoint where ${where} order by created_at_ms, id`,
-      values,
-    );
-  const enqueue = async (session: Queryable, deliveries: readonly NewDelivery[]): Promise<void> => {
-    if (deliveries.length > 0) await session.query(ENQUEUE, [JSON.stringify(deliveries)]);
-  };
-
   return {
-    add: (endpoint, limit) =>
-      db.transaction(async (session) => {
-        // One at a time per workspace, also where it has no endpoint to lock.
-        await session.query('select pg_advisory_xact_lock(hashtext($1))', [
-          `${db.schema} webhooks ${endpoint.workspaceId}`,
-        ]);
-        const { workspaceId, mode } = endpoint;
-        const present = await endpoints('workspace_id = $1 and mode = $2', [workspaceId, mode], session);
-        if (present.length >= limit) return false;
-        await session.query(START_FAN_OUT, [endpoint.fromPlace]);
-        await put(session, 'webhook_endpoint', endpoint);
-        return true;
-      }),
-    list: (workspaceId, mode) => endpoints('workspace_id = $1 and mode = $2', [workspaceId, mode]),
-    async endpoint(id) {
-      return (await endpoints('id = $1', [id]))[0];
-    },
+    add: (endpoint, limit) => add(db, endpoint, limit),
+    list: (workspaceId, mode) => endpoints(db, 'workspace_id = $1 and mode = $2', [workspaceId, mode]),
+    endpoint: (id) => endpointOf(db, id),
     async change(id, change) {
       await patch(db, 'webhook_endpoint', id, change);
-      return (await endpoints('id = $1', [id]))[0];
+      return endpointOf(db, id);
     },
-    disable: (id, atMs, reason) =>
-      db.transaction(async (session) => {
-        const disabled = await session.query(
-          `update webhook_endpoint set disabled_at_ms = $2, disabled_reason = $3, paused_until_ms = null
-           where id = $1 and disabled_at_ms is null returning id`,
-          [id, atMs, reason],
-        );
-        // A second statement: it sees what was enqueued while the first one waited.
-        if (disabled.length > 0)
-          await session.query(
-            `update webhook_delivery set state = 'failed', ended_at_ms = $2, lease_until_ms = null,
-               last_failure = coalesce(last_failure, 'The endpoint was disabled before it was sent.')
-             where endpoint_id = $1 and state = 'waiting'`,
-            [id, atMs],
-          );
-        return disabled.length > 0;
-      }),
+    disable: (id, atMs, reason) => disable(db, id, atMs, reason),
     async remove(id) {
       return (await db.query('delete from webhook_endpoint where id = $1 returning id', [id])).length > 0;
     },
+    failingSince: (beforeMs) =>
+      endpoints(db, 'disabled_at_ms is null and failing_since_ms <= $1', [beforeMs]),
 
     listening: (workspaceIds) =>
-      endpoints('disabled_at_ms is null and ($1::text[] is null or workspace_id = any($1))', [
+      endpoints(db, 'disabled_at_ms is null and ($1::text[] is null or workspace_id = any($1))', [
         workspaceIds ?? null,
       ]),
-    async eventPlace() {
-      const read = () => db.query<{ place: number }>('select place from webhook_fan_out');
-      const [row] = await read();
-      if (row) return row.place;
-      await db.query(START_FAN_OUT, [null]);
-      return (await read())[0]?.place ?? 0;
-    },
-    fanOutEvents: (from, to, deliveries) =>
-      db.transaction(async (session) => {
-        const moved = await session.query(
-          'update webhook_fan_out set place = $2 where place = $1 returning place',
-          [from, to],
-        );
-        if (moved.length > 0) await enqueue(session, deliveries);
-        return moved.length > 0;
-      }),
-    async rosterChanged({ solverId, status, occurredAtMs, test, live }) {
-      const json = (value: object | null) => value && JSON.stringify(value);
-      const rows = await db.query(ROSTER_CHANGED, [solverId, status, occurredAtMs, json(test), json(live)]);
-      return rows.length > 0;
-    },
-    rosterChanges: (limit) =>
-      select<RosterChange & { id: number }>(
-        db,
-        {
-          name: 'roster-changes',
-          text: 'select id, solver_id, status, occurred_at_ms, test, live from roster_change order by id limit $1',
-        },
-        [limit],
-      ),
-    fanOutRoster: (deliveries) =>
-      db.transaction(async (session) => {
-        const taken = await session.query<{ id: number }>(
-          'delete from roster_change where id = any($1) returning id',
-          [[...deliveries.keys()]],
-        );
-        await enqueue(
-          session,
-          taken.flatMap(({ id }) => deliveries.get(id) ?? []),
-        );
-      }),
+    eventPlace: () => eventPlace(db),
+    fanOutEvents: (from, to, deliveries) => fanOutEvents(db, from, to, deliveries),
+    rosterChanged: (change) => rosterChanged(db, change),
+    rosterChanges: (limit) => rosterChanges(db, limit),
+    fanOutRoster: (deliveries) => fanOutRoster(db, deliveries),
     enqueue: (delivery) => enqueue(db, [delivery]),
 
     take: (endpointId, nowMs, leaseMs, limit) =>
       select<WebhookDelivery>(db, TAKE, [endpointId, nowMs, leaseMs, limit]),
-    end: ({ id, attempts }, { atMs, status, failure, nextDueAtMs, pauseUntilMs }) =>
-      db.transaction(async (session) => {
-        const [moved] = await session.query<{ endpoint_id: string }>(END, [
-          ...[id, attempts, atMs, status, failure, nextDueAtMs],
-        ]);
-        if (moved) await session.query(END_OF_ENDPOINT, [moved.endpoint_id, atMs, failure, pauseUntilMs]);
-        return moved !== undefined;
-      }),
-    async dueEndpoints(nowMs) {
-      const rows = await db.query<{ id: string }>(
-        {
-          name: 'webhook-due-endpoints',
-          text: `select distinct e.id from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-            where d.state = 'waiting' and d.due_at_ms <= $1 and coalesce(d.lease_until_ms, 0) <= $1
-              and e.disabled_at_ms is null and coalesce(e.paused_until_ms, 0) <= $1`,
-        },
-        [nowMs],
-      );
-      return rows.map(({ id }) => id);
-    },
-    async nextDue(endpointId) {
-      const [row] = await db.query<{ due: number | null }>(
-        {
-          name: 'webhook-next-due',
-          text: `select min(greatest(d.due_at_ms, d.lease_until_ms, e.paused_until_ms)) as due
-            from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-            where d.endpoint_id = $1 and d.state = 'waiting' and e.disabled_at_ms is null`,
-        },
-        [endpointId],
-      );
-      return row?.due ?? undefined;
-    },
-    failingSince: (beforeMs) => endpoints('disabled_at_ms is null and failing_since_ms <= $1', [beforeMs]),
+    end: (delivery, outcome) => end(db, delivery, outcome),
+    dueEndpoints: (nowMs) => dueEndpoints(db, nowMs),
+    nextDue: (endpointId) => nextDue(db, endpointId),
 
-    deliveries: (endpointId, { state, before, limit }) =>
-      select<WebhookDelivery>(
-        db,
-        {
-          name: 'webhook-deliveries',
-          text: `select ${DELIVERY} from webhook_delivery where endpoint_id = $1 and ($2::text is null or state = $2)
-            and ($3::bigint is null or place < $3) order by place desc limit $4`,
-        },
-        [endpointId, state ?? null, before ?? null, limit],
-      ),
+    deliveries: (endpointId, page) => deliveriesOf(db, endpointId, page),
     async delivery(endpointId, id) {
-      const where = 'endpoint_id = $1 and id = $2';
-      return (
-        await select<WebhookDelivery>(db, `select ${DELIVERY} from webhook_delivery where ${where}`, [
-          endpointId,
-          id,
-        ])
-      )[0];
+      const text = `select ${DELIVERY} from webhook_delivery where endpoint_id = $1 and id = $2`;
+      return (await select<WebhookDelivery>(db, text, [endpointId, id]))[0];
     },
     attempts: (id) =>
       select<WebhookAttempt>(
@@ -244,28 +127,191 @@ export function createWebhookStore(db: Database): WebhookStore {
         'select attempt, started_at_ms, ended_at_ms, status, failure from webhook_attempt where delivery_id = $1 order by attempt',
         [id],
       ),
-    async resend(id, nowMs, giveUpAtMs) {
-      const rows = await db.query(
-        `update webhook_delivery set state = 'waiting', due_at_ms = $2, give_up_at_ms = $3, lease_until_ms = null, ended_at_ms = null
-         where id = $1 and state <> 'waiting' returning id`,
-        [id, nowMs, giveUpAtMs],
-      );
-      return rows.length > 0;
-    },
-    async backlog(nowMs) {
-      const [row] = await select<WebhookBacklog>(
-        db,
-        {
-          name: 'webhook-backlog',
-          text: `select count(*)::int as waiting,
-              min(greatest(d.due_at_ms, e.paused_until_ms)) filter (where e.disabled_at_ms is null and d.due_at_ms <= $1
-                and coalesce(e.paused_until_ms, 0) <= $1 and coalesce(d.lease_until_ms, 0) <= $1) as overdue_since_ms,
-              (select count(*)::int from webhook_endpoint where disabled_at_ms is not null) as disabled
-            from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id where d.state = 'waiting'`,
-        },
-        [nowMs],
-      );
-      return row ?? { waiting: 0, overdueSinceMs: null, disabled: 0 };
-    },
+    resend: (id, nowMs, giveUpAtMs) => resend(db, id, nowMs, giveUpAtMs),
+    backlog: (nowMs) => backlog(db, nowMs),
   };
+}
+
+const endpoints = (on: Queryable, where: string, values: readonly unknown[]): Promise<WebhookEndpoint[]> =>
+  select<WebhookEndpoint>(
+    on,
+    `select ${ENDPOINT} from webhook_endpoint where ${where} order by created_at_ms, id`,
+    values,
+  );
+
+const endpointOf = async (db: Database, id: string): Promise<WebhookEndpoint | undefined> =>
+  (await endpoints(db, 'id = $1', [id]))[0];
+
+function add(db: Database, endpoint: WebhookEndpoint, limit: number): Promise<boolean> {
+  return db.transaction(async (session) => {
+    // One at a time per workspace, also where it has no endpoint to lock.
+    await session.query('select pg_advisory_xact_lock(hashtext($1))', [
+      `${db.schema} webhooks ${endpoint.workspaceId}`,
+    ]);
+    const { workspaceId, mode } = endpoint;
+    const present = await endpoints(session, 'workspace_id = $1 and mode = $2', [workspaceId, mode]);
+    if (present.length >= limit) return false;
+    await session.query(START_FAN_OUT, [endpoint.fromPlace]);
+    await put(session, 'webhook_endpoint', endpoint);
+    return true;
+  });
+}
+
+function disable(db: Database, id: string, atMs: number, reason: string): Promise<boolean> {
+  return db.transaction(async (session) => {
+    const disabled = await session.query(
+      `update webhook_endpoint set disabled_at_ms = $2, disabled_reason = $3, paused_until_ms = null
+       where id = $1 and disabled_at_ms is null returning id`,
+      [id, atMs, reason],
+    );
+    // A second statement: it sees what was enqueued while the first one waited.
+    if (disabled.length > 0)
+      await session.query(
+        `update webhook_delivery set state = 'failed', ended_at_ms = $2, lease_until_ms = null,
+           last_failure = coalesce(last_failure, 'The endpoint was disabled before it was sent.')
+         where endpoint_id = $1 and state = 'waiting'`,
+        [id, atMs],
+      );
+    return disabled.length > 0;
+  });
+}
+
+async function eventPlace(db: Database): Promise<number> {
+  const read = () => db.query<{ place: number }>('select place from webhook_fan_out');
+  const [row] = await read();
+  if (row) return row.place;
+  await db.query(START_FAN_OUT, [null]);
+  return (await read())[0]?.place ?? 0;
+}
+
+function fanOutEvents(
+  db: Database,
+  from: number,
+  to: number,
+  deliveries: readonly NewDelivery[],
+): Promise<boolean> {
+  return db.transaction(async (session) => {
+    const moved = await session.query(
+      'update webhook_fan_out set place = $2 where place = $1 returning place',
+      [from, to],
+    );
+    if (moved.length > 0) await enqueue(session, deliveries);
+    return moved.length > 0;
+  });
+}
+
+async function rosterChanged(
+  db: Database,
+  { solverId, status, occurredAtMs, test, live }: RosterChange,
+): Promise<boolean> {
+  const json = (value: object | null) => value && JSON.stringify(value);
+  const rows = await db.query(ROSTER_CHANGED, [solverId, status, occurredAtMs, json(test), json(live)]);
+  return rows.length > 0;
+}
+
+const rosterChanges = (db: Database, limit: number) =>
+  select<RosterChange & { id: number }>(
+    db,
+    {
+      name: 'roster-changes',
+      text: 'select id, solver_id, status, occurred_at_ms, test, live from roster_change order by id limit $1',
+    },
+    [limit],
+  );
+
+function fanOutRoster(db: Database, deliveries: ReadonlyMap<number, readonly NewDelivery[]>): Promise<void> {
+  return db.transaction(async (session) => {
+    const taken = await session.query<{ id: number }>(
+      'delete from roster_change where id = any($1) returning id',
+      [[...deliveries.keys()]],
+    );
+    await enqueue(
+      session,
+      taken.flatMap(({ id }) => deliveries.get(id) ?? []),
+    );
+  });
+}
+
+async function enqueue(session: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
+  if (deliveries.length > 0) await session.query(ENQUEUE, [JSON.stringify(deliveries)]);
+}
+
+function end(
+  db: Database,
+  { id, attempts }: Pick<WebhookDelivery, 'id' | 'attempts'>,
+  { atMs, status, failure, nextDueAtMs, pauseUntilMs }: AttemptEnd,
+): Promise<boolean> {
+  return db.transaction(async (session) => {
+    const [moved] = await session.query<{ endpoint_id: string }>(END, [
+      ...[id, attempts, atMs, status, failure, nextDueAtMs],
+    ]);
+    if (moved) await session.query(END_OF_ENDPOINT, [moved.endpoint_id, atMs, failure, pauseUntilMs]);
+    return moved !== undefined;
+  });
+}
+
+async function dueEndpoints(db: Database, nowMs: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    {
+      name: 'webhook-due-endpoints',
+      text: `select distinct e.id from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+        where d.state = 'waiting' and d.due_at_ms <= $1 and coalesce(d.lease_until_ms, 0) <= $1
+          and e.disabled_at_ms is null and coalesce(e.paused_until_ms, 0) <= $1`,
+    },
+    [nowMs],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function nextDue(db: Database, endpointId: string): Promise<number | undefined> {
+  const [row] = await db.query<{ due: number | null }>(
+    {
+      name: 'webhook-next-due',
+      text: `select min(greatest(d.due_at_ms, d.lease_until_ms, e.paused_until_ms)) as due
+        from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+        where d.endpoint_id = $1 and d.state = 'waiting' and e.disabled_at_ms is null`,
+    },
+    [endpointId],
+  );
+  return row?.due ?? undefined;
+}
+
+const deliveriesOf = (
+  db: Database,
+  endpointId: string,
+  { state, before, limit }: Parameters<WebhookStore['deliveries']>[1],
+) =>
+  select<WebhookDelivery>(
+    db,
+    {
+      name: 'webhook-deliveries',
+      text: `select ${DELIVERY} from webhook_delivery where endpoint_id = $1 and ($2::text is null or state = $2)
+        and ($3::bigint is null or place < $3) order by place desc limit $4`,
+    },
+    [endpointId, state ?? null, before ?? null, limit],
+  );
+
+async function resend(db: Database, id: string, nowMs: number, giveUpAtMs: number): Promise<boolean> {
+  const rows = await db.query(
+    `update webhook_delivery set state = 'waiting', due_at_ms = $2, give_up_at_ms = $3, lease_until_ms = null, ended_at_ms = null
+     where id = $1 and state <> 'waiting' returning id`,
+    [id, nowMs, giveUpAtMs],
+  );
+  return rows.length > 0;
+}
+
+async function backlog(db: Database, nowMs: number): Promise<WebhookBacklog> {
+  const [row] = await select<WebhookBacklog>(
+    db,
+    {
+      name: 'webhook-backlog',
+      text: `select count(*)::int as waiting,
+          min(greatest(d.due_at_ms, e.paused_until_ms)) filter (where e.disabled_at_ms is null and d.due_at_ms <= $1
+            and coalesce(e.paused_until_ms, 0) <= $1 and coalesce(d.lease_until_ms, 0) <= $1) as overdue_since_ms,
+          (select count(*)::int from webhook_endpoint where disabled_at_ms is not null) as disabled
+        from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id where d.state = 'waiting'`,
+    },
+    [nowMs],
+  );
+  return row ?? { waiting: 0, overdueSinceMs: null, disabled: 0 };
 }
