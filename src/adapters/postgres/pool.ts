@@ -5,7 +5,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { containBadMessages } from './bad-messages.ts';
-import { unwatched, watchPool } from './pool-metrics.ts';
+import { type PoolWatch, unwatched, watchPool } from './pool-metrics.ts';
 import { setSession } from './session.ts';
 
 containBadMessages();
@@ -54,6 +54,14 @@ export const columnTypes: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
+/** The connections, and the callers that wait for one. */
+interface PoolState {
+  readonly pool: pg.Pool;
+  readonly maxConnections: number;
+  readonly waiting: Set<{ sinceMs: number }>;
+  readonly watch: PoolWatch;
+}
+
 export function connectDatabase({
   url,
   schema,
@@ -75,6 +83,10 @@ export function connectDatabase({
         idle_in_transaction_session_timeout: '30s',
       }),
   });
+  const waiting: PoolState['waiting'] = new Set();
+  const waitMs = () => longestWaitMs(waiting);
+  const watch = metrics === undefined ? unwatched : watchPool(pool, { max: maxConnections, waitMs }, metrics);
+  const state: PoolState = { pool, maxConnections, waiting, watch };
   // Without a listener a stopping server would crash the process.
   pool.on('error', (error) => {
     watch.failed('lost');
@@ -82,129 +94,137 @@ export function connectDatabase({
   });
   // The pool listens to idle connections only.
   pool.on('connect', (client) => void client.on('error', () => {}));
-  const waiting = new Set<{ sinceMs: number }>();
-  function waitMs(): number {
-    for (const { sinceMs } of waiting) return performance.now() - sinceMs;
-    return 0;
-  }
-  const watch = metrics === undefined ? unwatched : watchPool(pool, { max: maxConnections, waitMs }, metrics);
-  async function connection(): Promise<pg.PoolClient> {
-    const me = { sinceMs: performance.now() };
-    waiting.add(me);
-    try {
-      const session = await pool.connect();
-      watch.waited(performance.now() - me.sinceMs);
-      return session;
-    } catch (error) {
-      // pg words both alike: every connection is in use, or the server does not answer.
-      watch.failed(pool.totalCount >= maxConnections && pool.idleCount === 0 ? 'busy' : 'connect');
-      throw error;
-    } finally {
-      waiting.delete(me);
-    }
-  }
-  const run = async <R extends Row>(
-    session: pg.PoolClient,
-    statement: Statement | string,
-    values: readonly unknown[],
-    silenceMs: number,
-  ) => {
-    const config = typeof statement === 'string' ? { text: statement } : statement;
-    const timed: pg.QueryConfig & { query_timeout: number } = {
-      ...config,
-      values: [...values],
-      query_timeout: silenceMs,
-    };
-    const startMs = performance.now();
-    try {
-      const { rows } = await session.query(timed);
-      watch.answered(config.text, performance.now() - startMs);
-      return rows as R[];
-    } catch (error) {
-      const fault = connectionFault(error);
-      if (fault === undefined) watch.answered(config.text, performance.now() - startMs);
-      else watch.failed(fault);
-      throw error;
-    }
-  };
-  const within = (session: pg.PoolClient): Queryable => ({
-    query: (statement, values = []) =>
-      run<never>(
-        session,
-        statement,
-        values,
-        silenceLimitMs(statement, ENDS.has(statement as string) ? SILENCE_MS : 0),
-      ).catch((error: unknown) => {
-        throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
-      }),
-  });
-
-  async function once<T>(work: (session: Queryable) => Promise<T>): Promise<T> {
-    const session = await connection().catch((error: unknown) => {
-      throw toDatabaseError(error);
-    });
-    let broken: Error | undefined;
-    try {
-      const scope = within(session);
-      await scope.query('begin');
-      const result = await work(scope);
-      await scope.query('commit');
-      return result;
-    } catch (error) {
-      // A silent connection would not answer a rollback either.
-      if (isLost(error)) broken = error as Error;
-      else {
-        await session.query('rollback').catch((failure: Error) => {
-          broken = failure;
-        });
-      }
-      if (error instanceof StalePlan) broken = error;
-      throw error;
-    } finally {
-      session.release(broken);
-    }
-  }
-
-  /** A connection whose statement failed is closed. */
-  async function single<R extends Row>(
-    statement: Statement | string,
-    values: readonly unknown[],
-  ): Promise<R[]> {
-    const session = await connection();
-    let broken: Error | undefined;
-    try {
-      return await run<R>(session, statement, values, silenceLimitMs(statement, SLOW_SILENCE_MS));
-    } catch (error) {
-      broken = error as Error;
-      throw error;
-    } finally {
-      session.release(broken);
-    }
-  }
-
-  async function withFreshPlans<T>(work: () => Promise<T>): Promise<T> {
-    for (let left = maxConnections; ; left -= 1) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof StalePlan || isStalePlan(error))) throw error;
-        if (left === 0) throw toDatabaseError(error);
-      }
-    }
-  }
 
   return {
     url,
     schema,
     pool,
     query: <R extends Row>(statement: Statement | string, values: readonly unknown[] = []) =>
-      withFreshPlans(() => single<R>(statement, values)).catch((error: unknown) => {
+      withFreshPlans(state, () => single<R>(state, statement, values)).catch((error: unknown) => {
         throw error instanceof UpstreamError ? error : toDatabaseError(error);
       }),
     waitMs,
-    transaction: (work) => withFreshPlans(() => once(work)),
+    transaction: (work) => withFreshPlans(state, () => once(state, work)),
     close: () => pool.end(),
   };
+}
+
+function longestWaitMs(waiting: PoolState['waiting']): number {
+  for (const { sinceMs } of waiting) return performance.now() - sinceMs;
+  return 0;
+}
+
+/** Repeats what met a stale plan: each connection may have one. */
+async function withFreshPlans<T>({ maxConnections }: PoolState, work: () => Promise<T>): Promise<T> {
+  for (let left = maxConnections; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StalePlan || isStalePlan(error))) throw error;
+      if (left === 0) throw toDatabaseError(error);
+    }
+  }
+}
+
+/** A connection whose statement failed is closed. */
+async function single<R extends Row>(
+  state: PoolState,
+  statement: Statement | string,
+  values: readonly unknown[],
+): Promise<R[]> {
+  const session = await connection(state);
+  let broken: Error | undefined;
+  try {
+    return await run<R>(state.watch, session, statement, values, silenceLimitMs(statement, SLOW_SILENCE_MS));
+  } catch (error) {
+    broken = error as Error;
+    throw error;
+  } finally {
+    session.release(broken);
+  }
+}
+
+/** Runs one transaction. */
+async function once<T>(state: PoolState, work: (session: Queryable) => Promise<T>): Promise<T> {
+  const session = await connection(state).catch((error: unknown) => {
+    throw toDatabaseError(error);
+  });
+  let broken: Error | undefined;
+  try {
+    const scope = within(state.watch, session);
+    await scope.query('begin');
+    const result = await work(scope);
+    await scope.query('commit');
+    return result;
+  } catch (error) {
+    // A silent connection would not answer a rollback either.
+    if (isLost(error)) broken = error as Error;
+    else {
+      await session.query('rollback').catch((failure: Error) => {
+        broken = failure;
+      });
+    }
+    if (error instanceof StalePlan) broken = error;
+    throw error;
+  } finally {
+    session.release(broken);
+  }
+}
+
+/** Lets a transaction run its statements on its connection. */
+const within = (watch: PoolWatch, session: pg.PoolClient): Queryable => ({
+  query: (statement, values = []) =>
+    run<never>(
+      watch,
+      session,
+      statement,
+      values,
+      silenceLimitMs(statement, ENDS.has(statement as string) ? SILENCE_MS : 0),
+    ).catch((error: unknown) => {
+      throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
+    }),
+});
+
+async function connection({ pool, maxConnections, waiting, watch }: PoolState): Promise<pg.PoolClient> {
+  const me = { sinceMs: performance.now() };
+  waiting.add(me);
+  try {
+    const session = await pool.connect();
+    watch.waited(performance.now() - me.sinceMs);
+    return session;
+  } catch (error) {
+    // pg words both alike: every connection is in use, or the server does not answer.
+    watch.failed(pool.totalCount >= maxConnections && pool.idleCount === 0 ? 'busy' : 'connect');
+    throw error;
+  } finally {
+    waiting.delete(me);
+  }
+}
+
+async function run<R extends Row>(
+  watch: PoolWatch,
+  session: pg.PoolClient,
+  statement: Statement | string,
+  values: readonly unknown[],
+  silenceMs: number,
+): Promise<R[]> {
+  const config = typeof statement === 'string' ? { text: statement } : statement;
+  const timed: pg.QueryConfig & { query_timeout: number } = {
+    ...config,
+    values: [...values],
+    query_timeout: silenceMs,
+  };
+  const startMs = performance.now();
+  try {
+    const { rows } = await session.query(timed);
+    watch.answered(config.text, performance.now() - startMs);
+    return rows as R[];
+  } catch (error) {
+    const fault = connectionFault(error);
+    if (fault === undefined) watch.answered(config.text, performance.now() - startMs);
+    else watch.failed(fault);
+    throw error;
+  }
 }
 
 /** Tells what happened to the connection; undefined when the server has refused the statement and goes on. */
