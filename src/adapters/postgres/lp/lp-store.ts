@@ -2,20 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { InvariantError } from '../../../domain/errors.ts';
-import type { Hex } from '../../../domain/hex.ts';
-import { type OrderMessage, orderToMessage } from '../../../domain/order.ts';
-import type { SnapshotChunks, StoredBooks, StoredHold } from '../../../inventory/snapshot.ts';
-import type {
-  ChainCursor,
-  CleanStop,
-  LpAward,
-  LpSignal,
-  LpStore,
-  Opening,
-} from '../../../ports/stores/lp-store.ts';
-import { orderFromMessage } from '../../../protocol/wire.ts';
-import type { Database, Queryable, Row } from '../pool.ts';
-import { bytes, fromRow, put } from '../rows.ts';
+import type { SnapshotChunks } from '../../../inventory/snapshot.ts';
+import type { ChainCursor, LpAward, LpSignal, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
+import type { Database, Queryable } from '../pool.ts';
+import { bytes, put } from '../rows.ts';
+import { AWARD_COLUMNS, awardValues, OPEN_AWARDS, toAward } from './award-rows.ts';
+import { readClean, writeClean } from './clean-stop.ts';
 
 type Write = (session: Queryable) => Promise<unknown>;
 
@@ -380,87 +372,3 @@ const PAUSES = 'paused_parts';
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
 const PULL =
   'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';
-const AWARD_COLUMNS =
-  'order_id, quote_id, message, output_index, commitment, stage, fill, note, accepted_at_ms, updated_at_ms';
-const OPEN_AWARDS = `select ${AWARD_COLUMNS} from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;
-
-const awardValues = (award: LpAward): unknown[] => [
-  bytes(award.orderId),
-  bytes(award.quoteId),
-  JSON.stringify(orderToMessage(award.order)),
-  award.outputIndex,
-  award.commitment && JSON.stringify(award.commitment),
-  award.stage,
-  award.fill && JSON.stringify({ ...award.fill, blockNumber: award.fill.blockNumber.toString() }),
-  award.note,
-  award.acceptedAtMs,
-  award.updatedAtMs,
-];
-
-const FETCHED = 200;
-
-/** Writes the clean stop inside the database, because writing it as one text would block the event loop. */
-async function writeClean(
-  session: Queryable,
-  { ledger: { books, chunks }, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },
-): Promise<void> {
-  for (const [piece, write] of chunks.entries())
-    await session.query(
-      { name: 'lp-clean-piece', text: 'insert into lp_clean_piece (piece, promises) values ($1, $2)' },
-      [piece, JSON.stringify(write()).slice(1, -1)],
-    );
-  const text = JSON.stringify({
-    cursors: cursors.map((cursor) => ({ ...cursor, block: cursor.block.toString() })),
-    ledger: { ...books, promises: [] },
-  });
-  await session.query(
-    "update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by " +
-      "piece), '') from lp_clean_piece) || $2::text)::json",
-    [text.slice(0, -ENDING.length), ENDING],
-  );
-  // `truncate` would wait for a running backup.
-  await session.query('delete from lp_clean_piece');
-}
-
-const ENDING = ']}}';
-
-async function readClean(session: Queryable): Promise<CleanStop> {
-  // Extracting paths from a text this long would parse it again each time.
-  const [stored] = await session.query<
-    Row & StoredBooks & { cursors: { chainId: number; block: string; hash: Hex }[] }
-  >(
-    `select cursors, books.* from lp_owner, json_to_record(clean) as stop (cursors json, ledger json),
-      json_to_record(ledger) as books (version integer, clocks json, buckets json, deposits json, withdrawals json)`,
-  );
-  if (stored === undefined) throw new InvariantError('The clean stop disappeared from a locked row.');
-  const promises: StoredHold[] = [];
-  await session.query(
-    `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') ` +
-      'as promise from lp_owner',
-  );
-  for (;;) {
-    const some = await session.query<{ promise: StoredHold }>(`fetch ${FETCHED} from lp_clean`);
-    if (some.length === 0) break;
-    for (const { promise } of some) promises.push(promise);
-  }
-  await session.query('close lp_clean');
-  const { cursors, ...books } = stored;
-  return {
-    ledger: { ...books, promises },
-    cursors: cursors.map((cursor) => ({ ...cursor, block: BigInt(cursor.block) })),
-  };
-}
-
-interface StoredAward extends Omit<LpAward, 'order' | 'fill'> {
-  message: OrderMessage;
-  fill: { timestamp: number; txHash: Hex; blockNumber: string } | null;
-}
-
-function toAward(row: Row): LpAward {
-  const { message, fill, ...award } = fromRow<StoredAward>(row);
-  return {
-    ...award,
-    order: orderFromMessage(message),
-    fill: fill && { ...fill, blockNumber: BigInt(fill.blockNumber) },
-  };
-}
