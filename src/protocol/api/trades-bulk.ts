@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { zExplained } from '../schema.ts';
 import { FIELDS } from './candidate.ts';
 import { zLeg } from './router.ts';
-import { readDateTime, zTradeItem, zTradesFilter } from './trades.ts';
+import { zTradeItem } from './trades.ts';
+import { readDateTime, zTradesFilter } from './trades-query.ts';
 
 /**
  * Marks a reader's place in the order of creation (`c`) or of the last change (`u`). `c0`, `u0`: at the

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams } from '../../protocol/api/trades.ts';
+import { zTradesParams } from '../../protocol/api/trades-query.ts';
 import {
   type TradesDailyQuery,
   zTradesDailyQuery,

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams } from '../../protocol/api/trades.ts';
+import { zTradesParams } from '../../protocol/api/trades-query.ts';
 import { type TradesExportQuery, zTradesExportQuery } from '../../protocol/api/trades-bulk.ts';
 import type { TradeHistory } from '../trades/history.ts';
 

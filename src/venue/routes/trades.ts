@@ -2,7 +2,8 @@
 
 import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/api/trades.ts';
+import { zTradesResponse } from '../../protocol/api/trades.ts';
+import { zTradesParams, zTradesQuery } from '../../protocol/api/trades-query.ts';
 import type { TradeHistory } from '../trades/history.ts';
 
 export function tradesRoute({

@@ -16,7 +16,7 @@ import {
   type TradesExportQuery,
 } from '../../protocol/api/trades-bulk.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
-import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades.ts';
+import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades-query.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from '../access/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
