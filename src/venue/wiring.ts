@@ -8,7 +8,7 @@ import type { VenueDeps } from './deps.ts';
 import { createSlotLimiter } from './access/slot-limiter.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
-import { createPromisedOutputs } from './market/promised-outputs.ts';
+import { createPromisedOutputs } from './market/open-quotes.ts';
 import { createShadowRequests } from './solvers/shadow-requests.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { createFanOut } from './quoting/fan-out.ts';
@@ -24,7 +24,7 @@ import { createLiquidity } from './market/liquidity.ts';
 import { bondDemandsOf } from './market/min-bond.ts';
 import { createMarkets, tradesOn } from './market/markets.ts';
 import { createOrderEventDispatcher } from './stream/order-events.ts';
-import { createOpenQuotes } from './quoting/open-quotes.ts';
+import { createOpenQuotes } from './market/key-quotes.ts';
 import {
   ADMISSION,
   BREAKER,

@@ -3,8 +3,8 @@
 import { nonceGroupOf } from '../../src/domain/order.ts';
 import { expect, test } from 'vitest';
 import { createNonceGroups } from '../../src/venue/market/nonce-groups.ts';
-import { createOpenQuotes } from '../../src/venue/quoting/open-quotes.ts';
-import { createPromisedOutputs } from '../../src/venue/market/promised-outputs.ts';
+import { createOpenQuotes } from '../../src/venue/market/key-quotes.ts';
+import { createPromisedOutputs } from '../../src/venue/market/open-quotes.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 
 const TAKERS = 100_000;

@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { type BondDemand, firmBond } from '../../domain/bond.ts';
 import type { SpendingLimit } from '../../settlement/spending-limit.ts';
-import type { PromisedOutputs } from './promised-outputs.ts';
+import type { PromisedOutputs } from './open-quotes.ts';
 
 export interface LiquidityDeps {
   chains: ReadonlyMap<number, ChainPort>;

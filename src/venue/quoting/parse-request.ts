@@ -10,7 +10,7 @@ import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.
 import type { VenueDeps } from '../deps.ts';
 import { chainNow } from '../market/chain-now.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
-import { type OpenQuoteLimits, openQuoteLimits } from './open-quotes.ts';
+import { type OpenQuoteLimits, openQuoteLimits } from '../market/key-quotes.ts';
 import type { FanOutOptions, RateOptions } from '../options.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { Screening } from '../access/screening.ts';

@@ -12,7 +12,7 @@ import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import type { Prices } from '../market/prices.ts';
 import type { FanOutOptions } from '../options.ts';
-import { type OpenQuotes, sidesOf } from './open-quotes.ts';
+import { type OpenQuotes, sidesOf } from '../market/key-quotes.ts';
 import type { ParsedRequest, RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';

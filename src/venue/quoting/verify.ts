@@ -15,7 +15,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import type { PromisedOutputs } from '../market/promised-outputs.ts';
+import type { PromisedOutputs } from '../market/open-quotes.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 

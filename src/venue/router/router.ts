@@ -23,7 +23,7 @@ import { noQuotes, type QuoteOutcome, type QuoteResponder } from '../quoting/res
 import type { RfqSource } from '../quoting/rfq-source.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
-import { openQuoteLimits, type OpenQuotes, sidesOf } from '../quoting/open-quotes.ts';
+import { openQuoteLimits, type OpenQuotes, sidesOf } from '../market/key-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
