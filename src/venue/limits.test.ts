@@ -14,8 +14,7 @@ import type { Hex } from '../domain/hex.ts';
 import { keccak } from '../domain/keccak.ts';
 import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
-import { createPromisedOutputs } from './market/open-quotes.ts';
-import { createOpenQuotes } from './market/key-quotes.ts';
+import { createOpenQuotes } from './market/open-quotes.ts';
 import type { Liquidity } from './market/liquidity.ts';
 import { referenceAt } from '../../test/support/reference.ts';
 import { createPrices } from './market/prices.ts';
@@ -29,6 +28,7 @@ import { whyNoQuotes } from './quoting/unavailable.ts';
 /** One replica alone. */
 const ALONE = { publishSoon() {} };
 const LP: Hex = `0x${'11'.repeat(20)}`;
+const QUOTE: Hex = `0x${'33'.repeat(32)}`;
 const TOKEN: Hex = `0x${'22'.repeat(20)}`;
 
 test("law: exposure is the sum over nonce groups of each group's largest live quote", () => {
@@ -56,13 +56,15 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const promisedOutputs = createPromisedOutputs(ALONE);
+      const openQuotes = createOpenQuotes(ALONE);
       const model = new Map<string, { amount: bigint; until: number }>();
       let now = 0;
       for (const next of events) {
         if (next.kind === 'add') {
           const until = now + next.until;
-          promisedOutputs.add({
+          openQuotes.addPromised({
+            solverId: 'lp-1',
+            quoteId: QUOTE,
             chainId: 1,
             lp: LP,
             token: TOKEN,
@@ -76,11 +78,11 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
             until: Math.max(known?.until ?? 0, until),
           });
         } else if (next.kind === 'release') {
-          promisedOutputs.release(next.group);
+          openQuotes.settle(next.group);
           model.delete(next.group);
         } else {
           now += next.by;
-          promisedOutputs.expire(now);
+          openQuotes.expire(now);
           for (const [group, { until }] of model) if (until < now) model.delete(group);
         }
         for (const except of ['a', 'z']) {
@@ -88,9 +90,9 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
             (sum, [group, { amount }]) => (group === except ? sum : sum + amount),
             0n,
           );
-          expect(promisedOutputs.promised(1, LP, TOKEN, except)).toBe(expected);
+          expect(openQuotes.promised(1, LP, TOKEN, except)).toBe(expected);
         }
-        expect(promisedOutputs.size()).toBe(model.size);
+        expect(openQuotes.size()).toBe(model.size);
       }
     }),
   );
@@ -108,17 +110,17 @@ test('law: open quotes count live groups only, and closing one makes room', () =
     }
   };
   expect(refused(0)).toBe(false);
-  open.add('k', 'a', 10, 5);
-  open.add('k', 'b', 10, 9);
+  open.addOfKey('a', 'k', 10, 5);
+  open.addOfKey('b', 'k', 10, 9);
   expect(refused(0)).toBe(true);
-  open.close('k', 'b');
-  open.close('k', 'b');
+  open.close('b');
+  open.close('b');
   expect(refused(0)).toBe(false);
-  open.add('k', 'c', 995, 9);
+  open.addOfKey('c', 'k', 995, 9);
   expect(refused(4)).toBe(true);
   // 'a' has lapsed, but 'c' and its notional have not.
   expect(refused(5)).toBe(false);
-  open.add('k', 'd', 10, 9);
+  open.addOfKey('d', 'k', 10, 9);
   expect(refused(5)).toBe(true);
   expect(refused(9)).toBe(false);
 });
@@ -126,12 +128,12 @@ test('law: open quotes count live groups only, and closing one makes room', () =
 test('A44: requests in flight count, so concurrent requests gain nothing', () => {
   const open = createOpenQuotes(ALONE);
   const ask = () => open.reserve('k', { count: 3, notionalUsd: 1_000 }, 0);
-  open.add('k', 'a', 10, 5);
+  open.addOfKey('a', 'k', 10, 5);
   ask();
   ask();
   expect(ask).toThrow('as many live quotes as it may');
   open.release('k');
-  open.add('k', 'b', 10, 5);
+  open.addOfKey('b', 'k', 10, 5);
   expect(ask).toThrow('as many live quotes as it may');
   open.release('k');
   ask();
@@ -146,8 +148,9 @@ describe('quotes that a workspace does not submit', () => {
     let [nowMs, group] = [0, 0];
     const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
     const liquidity = { available: () => 1_000n } as unknown as Liquidity;
+    const openQuotes = createOpenQuotes(ALONE);
     const unsubmitted = createUnsubmittedQuotes(
-      { liquidity, clock, metrics: silentMetrics, peers: ALONE },
+      { liquidity, clock, metrics: silentMetrics, openQuotes },
       leastShare,
     );
     const now = () => Math.floor(nowMs / 1_000);
@@ -171,7 +174,8 @@ describe('quotes that a workspace does not submit', () => {
       },
       pass(seconds: number) {
         nowMs += seconds * 1_000;
-        unsubmitted.expire(now());
+        openQuotes.expire(now());
+        unsubmitted.expire();
       },
     };
   }

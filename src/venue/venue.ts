@@ -32,14 +32,15 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
   const { answerTimes, keyUses, rosterRecorder, shadowRequests } = parts;
-  const { slots, liquidity, feeCap, relayFees, board, promisedOutputs, nonceGroups, unsubmitted } = parts;
+  const { slots, liquidity, feeCap, relayFees, board, openQuotes, unsubmitted } = parts;
   let cancelSweep = () => {};
 
   function sweep() {
     // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
-    if (times.length > 0) for (const each of [promisedOutputs, unsubmitted]) each.expire(Math.min(...times));
-    for (const each of [nonceGroups, shadowRequests]) each.expire(chainNow(clock, undefined));
+    if (times.length > 0) openQuotes.expire(Math.min(...times));
+    unsubmitted.expire();
+    shadowRequests.expire(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
 

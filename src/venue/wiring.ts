@@ -8,7 +8,7 @@ import type { VenueDeps } from './deps.ts';
 import { createSlotLimiter } from './access/slot-limiter.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
-import { createPromisedOutputs } from './market/open-quotes.ts';
+import { createOpenQuotes } from './market/open-quotes.ts';
 import { createShadowRequests } from './solvers/shadow-requests.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { createFanOut } from './quoting/fan-out.ts';
@@ -24,7 +24,6 @@ import { createLiquidity } from './market/liquidity.ts';
 import { bondDemandsOf } from './market/min-bond.ts';
 import { createMarkets, tradesOn } from './market/markets.ts';
 import { createOrderEventDispatcher } from './stream/order-events.ts';
-import { createOpenQuotes } from './market/key-quotes.ts';
 import {
   ADMISSION,
   BREAKER,
@@ -54,7 +53,6 @@ import { createRouteRoster } from './router/route-roster.ts';
 import { createRouter } from './router/router.ts';
 import { createScreening } from './access/screening.ts';
 import { createSealing } from './quoting/sealing.ts';
-import { createNonceGroups } from './market/nonce-groups.ts';
 import { createTakerNonces } from './quoting/taker-nonces.ts';
 import { createOrderStream } from './stream/order-topics.ts';
 import { createStreamDoor } from './stream/stream.ts';
@@ -104,13 +102,11 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const roster = createRoster({ ...ports, peers, corridors }, breaker);
   const answerTimes = createAnswerTimes(ports);
   const fanOut = createFanOut({ ...ports, roster, answerTimes }, fanOutOptions);
-  const promisedOutputs = createPromisedOutputs(peers);
-  const nonceGroups = createNonceGroups();
   const nonces = createTakerNonces(ports);
   const openQuotes = createOpenQuotes(peers);
   const bondDemands = bondDemandsOf(options.minBond ?? {}, networks.values());
-  const liquidity = createLiquidity({ ...ports, promisedOutputs, bondDemands });
-  const unsubmitted = createUnsubmittedQuotes({ ...ports, peers, liquidity }, rates.leastSubmittedShare);
+  const liquidity = createLiquidity({ ...ports, openQuotes, bondDemands });
+  const unsubmitted = createUnsubmittedQuotes({ ...ports, openQuotes, liquidity }, rates.leastSubmittedShare);
   const relayFees = createRelayFees({ ...ports, prices }, options.chainSettings);
   const screening = createScreening(ports);
   const sealing = createSealing(createSealer(options.sealKeys), networks);
@@ -126,8 +122,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       fanOut,
       relayFees,
       liquidity,
-      promisedOutputs,
-      nonceGroups,
+      openQuotes,
       unsubmitted,
       shadowRequests,
       prices,
@@ -160,13 +155,11 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
 
   const firmness = createFirmness(ports);
   const history = createTradeHistory({ ...ports, chains: networks, venues: venuesById, screening });
-  const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
+  const orderEvents = createOrderEventDispatcher({ ...ports, roster, openQuotes });
   // Also for an order that was submitted at another replica.
-  orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
+  orderEvents.onOrder(({ originChainId, order }, { event }) => {
     if (event !== 'order.created') return;
-    const group = nonceGroupOf(originChainId, order.user, order.nonce);
-    openQuotes.close(keyId, group);
-    unsubmitted.submitted(group);
+    unsubmitted.submitted(nonceGroupOf(originChainId, order.user, order.nonce));
     shadowRequests.accepted({ originChainId, order });
   });
   const vault = createVault(options.webhookKeys ?? []);
@@ -185,11 +178,11 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     createLinkDoor({ ...ports, roster, fanOut, levels, liquidity, bondDemands }, options),
   ];
 
-  for (const part of [gate, promisedOutputs, unsubmitted, roster]) peers.share(part.replicaShare());
-  peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined)));
+  for (const part of [gate, roster]) peers.share(part.replicaShare());
+  for (const share of openQuotes.replicaShares(() => chainNow(clock, undefined))) peers.share(share);
 
   return {
-    ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, promisedOutputs, nonceGroups },
+    ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, openQuotes },
     ...{
       unsubmitted,
       liquidity,

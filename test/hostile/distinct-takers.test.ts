@@ -2,9 +2,7 @@
 
 import { nonceGroupOf } from '../../src/domain/order.ts';
 import { expect, test } from 'vitest';
-import { createNonceGroups } from '../../src/venue/market/nonce-groups.ts';
-import { createOpenQuotes } from '../../src/venue/market/key-quotes.ts';
-import { createPromisedOutputs } from '../../src/venue/market/open-quotes.ts';
+import { createOpenQuotes } from '../../src/venue/market/open-quotes.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 
 const TAKERS = 100_000;
@@ -16,20 +14,24 @@ const quoteId = (index: number) => `0x${index.toString(16).padStart(64, '0')}` a
 const until = (index: number) => NOW + (index < 100 ? 600 : 5);
 
 test('promises and nonce groups end with their quotes, also behind groups that live longer', () => {
-  const [promised, groups] = [createPromisedOutputs({ publishSoon() {} }), createNonceGroups()];
-  for (let index = 0; index < TAKERS; index++) {
-    const group = nonceGroupOf(1, taker(index), 1n);
-    promised.add({ chainId: 1, lp: LP, token: LP, amount: 1n, group, until: until(index) });
-    groups.add(group, 'lp-1', quoteId(index), until(index));
-  }
-  expect([promised.size(), groups.size()]).toEqual([TAKERS, TAKERS]);
-  promised.expire(NOW + 6);
-  groups.expire(NOW + 6);
-  expect([promised.size(), groups.size()]).toEqual([100, 100]);
-  promised.expire(NOW + 601);
-  groups.expire(NOW + 601);
-  expect([promised.size(), groups.size()]).toEqual([0, 0]);
-  expect(promised.promised(1, LP, LP, '')).toBe(0n);
+  const open = createOpenQuotes({ publishSoon() {} });
+  const group = (index: number) => nonceGroupOf(1, taker(index), 1n);
+  for (let index = 0; index < TAKERS; index++)
+    open.addPromised({
+      ...{ group: group(index), solverId: 'lp-1', quoteId: quoteId(index) },
+      ...{ chainId: 1, lp: LP, token: LP, amount: 1n, until: until(index) },
+    });
+  /** The quotes that the execution of another one would end. */
+  const ended = (index: number) => open.executed(group(index), quoteId(TAKERS)).get('lp-1') ?? [];
+  expect(open.size()).toBe(TAKERS);
+  expect(ended(TAKERS - 1)).toEqual([quoteId(TAKERS - 1)]);
+  open.expire(NOW + 6);
+  expect(open.size()).toBe(100);
+  expect([ended(0), ended(100)]).toEqual([[quoteId(0)], []]);
+  open.expire(NOW + 601);
+  expect(open.size()).toBe(0);
+  expect(ended(1)).toEqual([]);
+  expect(open.promised(1, LP, LP, '')).toBe(0n);
 });
 
 test('takers that a key invents count as that key', () => {
@@ -39,7 +41,7 @@ test('takers that a key invents count as that key', () => {
   for (let index = 0; index < TAKERS; index++)
     try {
       open.reserve('key-1', limits, NOW);
-      open.add('key-1', nonceGroupOf(1, taker(index), 1n), 1, until(index));
+      open.addOfKey(nonceGroupOf(1, taker(index), 1n), 'key-1', 1, until(index));
       open.release('key-1');
       admitted++;
     } catch {

@@ -8,11 +8,11 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { type BondDemand, firmBond } from '../../domain/bond.ts';
 import type { SpendingLimit } from '../../settlement/spending-limit.ts';
-import type { PromisedOutputs } from './open-quotes.ts';
+import type { OpenQuotes } from './open-quotes.ts';
 
 export interface LiquidityDeps {
   chains: ReadonlyMap<number, ChainPort>;
-  promisedOutputs: PromisedOutputs;
+  openQuotes: Pick<OpenQuotes, 'promised' | 'isPromised' | 'settle'>;
   bondDemands?: readonly BondDemand[];
   log: Log;
   metrics: Metrics;
@@ -107,7 +107,7 @@ export function dropUnused(
   const { id, tokens } = port.chain;
   if (
     sessions === 0 &&
-    !tokens.some(({ address }) => deps.promisedOutputs.promised(id, account, address, '') > 0n)
+    !tokens.some(({ address }) => deps.openQuotes.promised(id, account, address, '') > 0n)
   )
     accounts.delete(account);
 }

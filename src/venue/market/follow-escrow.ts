@@ -39,7 +39,7 @@ export async function follow(
       for (const [account, followed] of ledger.accounts) dropUnused(deps, ledger, account, followed);
       for (const account of ledger.accounts.keys()) dirty.set(account, null);
       for (const [orderId, group] of state.groups)
-        if (!deps.promisedOutputs.has(group)) state.groups.delete(orderId);
+        if (!deps.openQuotes.isPromised(group)) state.groups.delete(orderId);
       await refreshOperators(state, ledger);
     }
     ledger.read = head.number;
@@ -50,7 +50,7 @@ export async function follow(
           : Promise.all([...tokens].map((token) => readHolding(state, ledger, account, token))),
       ),
     );
-    for (const group of ledger.ended) deps.promisedOutputs.release(group);
+    for (const group of ledger.ended) deps.openQuotes.settle(group);
     ledger.ended.clear();
   } catch (error) {
     // The next block reads everything again.
@@ -95,7 +95,7 @@ function touched(
       const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
       // On one chain opening settles the order. Across chains the promise remains until the fill.
       if (order.outputs.every((output) => output.chainId === order.originChainId)) end(deps, ledger, group);
-      else if (deps.promisedOutputs.has(group)) state.groups.set(event.orderId, group);
+      else if (deps.openQuotes.isPromised(group)) state.groups.set(event.orderId, group);
       return;
     }
     case 'finalised':
@@ -124,7 +124,7 @@ function release(deps: LiquidityDeps, state: LiquidityState, ledger: EscrowLedge
 
 /** Anybody's orders are on the chain; only groups that this venue promised are kept. */
 function end(deps: LiquidityDeps, { ended }: EscrowLedger, group: string): void {
-  if (deps.promisedOutputs.has(group)) ended.add(group);
+  if (deps.openQuotes.isPromised(group)) ended.add(group);
 }
 
 function revoke(

@@ -8,7 +8,7 @@ import type { TokenInfo } from '../../domain/chain.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
 import type { RateOptions } from '../options.ts';
-import { createPeerTotals } from '../replicas/peer-totals.ts';
+import { createPeerTotals, type PeerTotals } from '../replicas/peer-totals.ts';
 import type { PeerPublisher, PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface OpenQuoteLimits {
@@ -36,7 +36,14 @@ export const sidesOf = (
     [output, outputAmount] as const,
   ]);
 
-export interface OpenQuotes {
+/** One open quote of a key. */
+export interface KeyQuote {
+  readonly held: Held;
+  readonly notionalUsd: number;
+  isOpen: boolean;
+}
+
+export interface KeyQuotes {
   /**
    * Counts the request as an open quote until `release`, so that many requests sent together stay within
    * the limit. Throws 429 at the limit.
@@ -44,141 +51,154 @@ export interface OpenQuotes {
   reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): void;
   /** Call once for each `reserve`, when the request has been answered. */
   release(keyId: string): void;
-  /** `notionalUsd`: the whole limit where the value is not known. */
-  add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
-  close(keyId: string, group: string): void;
+  add(keyId: string, notionalUsd: number, until: UnixSeconds): KeyQuote;
+  /** Calling it again does nothing. */
+  close(quote: KeyQuote): void;
   replicaShare(now: () => UnixSeconds): ReplicaShare;
 }
 
+/** The open quotes of one key, at this replica. */
 interface Held {
+  readonly keyId: string;
   count: number;
   inProgress: number;
   notionalUsd: number;
-  groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
-  expiries: Map<UnixSeconds, string[]>;
+  readonly expiries: Map<UnixSeconds, KeyQuote[]>;
   prunedTo: UnixSeconds;
 }
 
-export function createOpenQuotes(peers: PeerPublisher): OpenQuotes {
-  const keys = new Map<string, Held>();
-  const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
-  const changed = new Set<string>();
+interface KeyQuotesState {
+  readonly peers: PeerPublisher;
+  readonly keys: Map<string, Held>;
+  readonly peerTotals: PeerTotals<{ count: number; notionalUsd: number }>;
+  /** The keys whose quotes changed since the last update to the other replicas. */
+  readonly changed: Set<string>;
+}
 
-  function remove(held: Held, group: string, until?: UnixSeconds) {
-    const entry = held.groups.get(group);
-    if (!entry || (until !== undefined && entry.until !== until)) return;
-    held.groups.delete(group);
-    held.count--;
-    held.notionalUsd -= entry.notionalUsd;
-  }
-
-  function prune(held: Held, now: UnixSeconds) {
-    if (now <= held.prunedTo) return;
-    held.prunedTo = now;
-    for (const [second, groups] of held.expiries) {
-      if (second > now) continue;
-      held.expiries.delete(second);
-      for (const group of groups) remove(held, group, second);
-    }
-    // Sums of floats drift; without quotes the sum is exactly 0.
-    if (held.count === 0) held.notionalUsd = 0;
-  }
-
-  function of(keyId: string): Held {
-    let held = keys.get(keyId);
-    if (!held)
-      keys.set(
-        keyId,
-        (held = {
-          count: 0,
-          inProgress: 0,
-          notionalUsd: 0,
-          groups: new Map(),
-          expiries: new Map(),
-          prunedTo: 0,
-        }),
-      );
-    return held;
-  }
-
-  function change(keyId: string) {
-    changed.add(keyId);
-    peers.publishSoon();
-  }
-
+export function createKeyQuotes(peers: PeerPublisher): KeyQuotes {
+  const state: KeyQuotesState = {
+    peers,
+    keys: new Map(),
+    peerTotals: createPeerTotals(),
+    changed: new Set(),
+  };
   return {
-    reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds): void {
-      const held = of(keyId);
-      const before = held.count;
-      prune(held, now);
-      if (held.count !== before) changed.add(keyId);
-      const elsewhere = peerTotals.of(keyId, now);
-      const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
-      if (
-        held.count + held.inProgress + sum('count') < count &&
-        held.notionalUsd + sum('notionalUsd') < notionalUsd
-      ) {
-        held.inProgress++;
-        return;
+    reserve: (keyId, limits, now) => reserve(state, keyId, limits, now),
+    release(keyId) {
+      heldBy(state, keyId).inProgress--;
+    },
+    add: (keyId, notionalUsd, until) => add(state, keyId, notionalUsd, until),
+    close(quote) {
+      if (quote.isOpen) change(state, quote.held.keyId);
+      remove(quote);
+    },
+    replicaShare: (now) => replicaShare(state, now),
+  };
+}
+
+function reserve(
+  state: KeyQuotesState,
+  keyId: string,
+  { count, notionalUsd }: OpenQuoteLimits,
+  now: UnixSeconds,
+): void {
+  const { peerTotals } = state;
+  const held = heldBy(state, keyId);
+  const before = held.count;
+  prune(held, now);
+  if (held.count !== before) state.changed.add(keyId);
+  const elsewhere = peerTotals.of(keyId, now);
+  const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
+  if (
+    held.count + held.inProgress + sum('count') < count &&
+    held.notionalUsd + sum('notionalUsd') < notionalUsd
+  ) {
+    held.inProgress++;
+    return;
+  }
+  const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
+  throw new ApiError(
+    'rate_limited',
+    'This key holds as many live quotes as it may, or quotes of as much value; one without a reference ' +
+      'price counts as all of that value. Submit some or let them lapse first.',
+    { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
+  );
+}
+
+function heldBy({ keys }: KeyQuotesState, keyId: string): Held {
+  let held = keys.get(keyId);
+  if (!held) {
+    held = { keyId, count: 0, inProgress: 0, notionalUsd: 0, expiries: new Map(), prunedTo: 0 };
+    keys.set(keyId, held);
+  }
+  return held;
+}
+
+function add(state: KeyQuotesState, keyId: string, notionalUsd: number, until: UnixSeconds): KeyQuote {
+  const held = heldBy(state, keyId);
+  const quote: KeyQuote = { held, notionalUsd, isOpen: true };
+  held.count++;
+  held.notionalUsd += notionalUsd;
+  change(state, keyId);
+  const due = held.expiries.get(until);
+  if (due) due.push(quote);
+  else held.expiries.set(until, [quote]);
+  return quote;
+}
+
+function change({ changed, peers }: KeyQuotesState, keyId: string): void {
+  changed.add(keyId);
+  peers.publishSoon();
+}
+
+function prune(held: Held, now: UnixSeconds): void {
+  if (now <= held.prunedTo) return;
+  held.prunedTo = now;
+  for (const [second, quotes] of held.expiries) {
+    if (second > now) continue;
+    held.expiries.delete(second);
+    for (const quote of quotes) remove(quote);
+  }
+  // Sums of floats drift; without quotes the sum is exactly 0.
+  if (held.count === 0) held.notionalUsd = 0;
+}
+
+function remove(quote: KeyQuote): void {
+  if (!quote.isOpen) return;
+  quote.isOpen = false;
+  quote.held.count--;
+  quote.held.notionalUsd -= quote.notionalUsd;
+}
+
+function replicaShare({ keys, peerTotals, changed }: KeyQuotesState, now: () => UnixSeconds): ReplicaShare {
+  let checkedAt: UnixSeconds = 0;
+  return {
+    name: 'quotes',
+    updates(all): PeerUpdate[] {
+      const second = now();
+      if (all || second > checkedAt) {
+        checkedAt = second;
+        peerTotals.expire(second);
+        for (const [keyId, held] of keys) {
+          const before = held.count;
+          prune(held, second);
+          if (held.count !== before || (all && held.count > 0)) changed.add(keyId);
+        }
       }
-      const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
-      throw new ApiError(
-        'rate_limited',
-        'This key holds as many live quotes as it may, or quotes of as much value; one without a reference ' +
-          'price counts as all of that value. Submit some or let them lapse first.',
-        { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
+      const updates = [...changed].map((keyId): PeerUpdate => {
+        const { count = 0, notionalUsd = 0, expiries } = keys.get(keyId) ?? {};
+        return [keyId, count, notionalUsd, Math.max(0, ...(expiries?.keys() ?? []))];
+      });
+      changed.clear();
+      return updates;
+    },
+    apply(replica, [keyId, count, notionalUsd, until]) {
+      peerTotals.put(
+        replica,
+        keyId,
+        { count: Number(count), notionalUsd: Number(notionalUsd) },
+        Number(until),
       );
-    },
-    release(keyId: string): void {
-      of(keyId).inProgress--;
-    },
-    add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds) {
-      const held = of(keyId);
-      held.groups.set(group, { notionalUsd, until });
-      held.count++;
-      held.notionalUsd += notionalUsd;
-      change(keyId);
-      const due = held.expiries.get(until);
-      if (due) due.push(group);
-      else held.expiries.set(until, [group]);
-    },
-    close(keyId: string, group: string) {
-      const held = keys.get(keyId);
-      if (!held) return;
-      remove(held, group);
-      change(keyId);
-    },
-    replicaShare(now: () => UnixSeconds): ReplicaShare {
-      let checkedAt: UnixSeconds = 0;
-      return {
-        name: 'quotes',
-        updates(all): PeerUpdate[] {
-          const second = now();
-          if (all || second > checkedAt) {
-            checkedAt = second;
-            peerTotals.expire(second);
-            for (const [keyId, held] of keys) {
-              const before = held.count;
-              prune(held, second);
-              if (held.count !== before || (all && held.count > 0)) changed.add(keyId);
-            }
-          }
-          const updates = [...changed].map((keyId): PeerUpdate => {
-            const { count = 0, notionalUsd = 0, expiries } = keys.get(keyId) ?? {};
-            return [keyId, count, notionalUsd, Math.max(0, ...(expiries?.keys() ?? []))];
-          });
-          changed.clear();
-          return updates;
-        },
-        apply(replica, [keyId, count, notionalUsd, until]) {
-          peerTotals.put(
-            replica,
-            keyId,
-            { count: Number(count), notionalUsd: Number(notionalUsd) },
-            Number(until),
-          );
-        },
-      };
     },
   };
 }

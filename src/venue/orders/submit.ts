@@ -173,15 +173,10 @@ async function verifyAndAccept(
     travelRule: dutyOf(workspace, amountUsd),
     createdAtMs,
   };
-  return accept(deps, accepting, scope, key);
+  return accept(deps, accepting, scope);
 }
 
-async function accept(
-  deps: SubmitDeps,
-  order: NewOrder,
-  scope: IdempotencyScope | null,
-  key: ApiKey,
-): Promise<Submitted> {
+async function accept(deps: SubmitDeps, order: NewOrder, scope: IdempotencyScope | null): Promise<Submitted> {
   const response = JSON.stringify({
     id: order.orderId,
     status: 'pending',
@@ -191,7 +186,7 @@ async function accept(
   const acceptance = await deps.store.accept(order, response, scope);
   switch (acceptance.kind) {
     case 'accepted':
-      deps.openQuotes.close(key.id, nonceGroupOf(order.originChainId, order.order.user, order.order.nonce));
+      deps.openQuotes.close(nonceGroupOf(order.originChainId, order.order.user, order.order.nonce));
       // If this is lost, the sweep finds the order.
       deps.queue
         .wake(ORDERS_TOPIC, order.orderId)

@@ -12,7 +12,7 @@ import type { VenueDeps } from '../deps.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
 import { fundingFor } from './lock.ts';
 import type { Liquidity } from '../market/liquidity.ts';
-import type { OpenQuotes } from '../market/key-quotes.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import type { Prices } from '../market/prices.ts';
 import { chainNow } from '../market/chain-now.ts';
 import type { Screening } from '../access/screening.ts';
@@ -29,7 +29,7 @@ export type SubmitDeps = Pick<VenueDeps, 'chains' | 'queue' | 'recovery' | 'cloc
   sealing: Sealing;
   chainBulkhead: Bulkhead<number>;
   liquidity: Liquidity;
-  openQuotes: OpenQuotes;
+  openQuotes: Pick<OpenQuotes, 'close'>;
   screening: Screening;
   prices: Prices;
 };

@@ -4,15 +4,16 @@
  * the screening result are in memory. Only a sandbox scenario waits (scenarios.ts).
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
- * taker-nonces gives out order nonces; promised-outputs, open-quotes, unsubmitted and nonce-groups keep what
- * has been promised; relay-fee and fee-cap set the fees.
+ * taker-nonces gives out order nonces; market/open-quotes keeps what has been promised; unsubmitted and
+ * market/key-quotes limit it; relay-fee and fee-cap set the fees.
  */
 
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import type { Prices } from '../market/prices.ts';
 import type { FanOutOptions } from '../options.ts';
-import { type OpenQuotes, sidesOf } from '../market/key-quotes.ts';
+import { sidesOf } from '../market/key-quotes.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import type { ParsedRequest, RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
@@ -84,9 +85,9 @@ async function findQuotes(
     if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
 
     for (const candidate of best) source.recordPromise(asked, candidate);
-    openQuotes.add(
-      key.id,
+    openQuotes.addOfKey(
       asked.nonceGroup,
+      key.id,
       prices.estimateUsd(sidesOf(best, asked.inputToken, asked.outputToken)) ??
         parsed.openQuoteLimits.notionalUsd,
       Math.max(...best.map(({ validUntil }) => validUntil)),

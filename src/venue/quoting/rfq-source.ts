@@ -56,7 +56,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   ]);
   deps.roster.onOnboarded((solver) => returned.add({ solver }, 0));
   deps.metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
-    gauge.set(deps.promisedOutputs.size()),
+    gauge.set(deps.openQuotes.size()),
   );
   return {
     serves: (pair) => eligibleSessions(deps, pair, gateOf(deps, pair)).length > 0,
@@ -233,17 +233,18 @@ function recordPromise(
   for (const [index, { solverId, outputAmount }] of quote.slices.entries()) {
     const commitment = quote.commitments[index];
     if (commitment)
-      deps.promisedOutputs.add({
+      deps.openQuotes.addPromised({
+        group: asked.nonceGroup,
+        solverId,
+        quoteId: quote.quoteId,
         chainId: asked.dest.id,
         lp: commitment.lp,
         token: asked.outputToken.address,
         amount: outputAmount,
-        group: asked.nonceGroup,
         until,
       });
     returned.add({ solver: solverId });
     deps.roster.recordQuoted(solverId);
-    deps.nonceGroups.add(asked.nonceGroup, solverId, quote.quoteId, until);
   }
 }
 

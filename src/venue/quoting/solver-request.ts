@@ -13,7 +13,6 @@ import type { FanOutOptions } from '../options.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 import type { FanOut } from './fan-out.ts';
-import type { NonceGroups } from '../market/nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
 import { landingSecondsOf } from '../market/landing.ts';
 import type { Prices } from '../market/prices.ts';
@@ -31,7 +30,6 @@ export interface RfqSourceDeps extends VerifyDeps {
   roster: Roster;
   fanOut: FanOut;
   relayFees: RelayFees;
-  nonceGroups: NonceGroups;
   unsubmitted: UnsubmittedQuotes;
   shadowRequests: Pick<ShadowRequests, 'show'>;
   prices: Prices;

@@ -11,9 +11,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { Liquidity } from '../market/liquidity.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
-import type { PeerPublisher, ReplicaShare } from '../replicas/peers.ts';
-import { createGroupTotals } from '../market/group-totals.ts';
 
 /** A whole inventory in its smallest parts, millionths. */
 const ALL = 1_000_000n;
@@ -62,12 +61,12 @@ export interface UnsubmittedQuotes {
    */
   reserve(sessions: readonly SolverSession[], wanted: Wanted): QuoteBudget;
   /**
-   * Records that the taker submitted. This counts for all LPs that quoted the request, whichever of them was
-   * chosen.
+   * Records that the taker submitted, and ends the open quotes of the group. This counts for all LPs that
+   * quoted the request, whichever of them was chosen.
    */
   submitted(group: string): void;
-  expire(now: UnixSeconds): void;
-  replicaShare(): ReplicaShare;
+  /** Forgets workspaces that have been quoted nothing for long. */
+  expire(): void;
 }
 
 export function createUnsubmittedQuotes(
@@ -75,11 +74,10 @@ export function createUnsubmittedQuotes(
     liquidity,
     clock,
     metrics,
-    peers,
-  }: { liquidity: Liquidity; clock: Clock; metrics: Metrics; peers: PeerPublisher },
+    openQuotes,
+  }: { liquidity: Liquidity; clock: Clock; metrics: Metrics; openQuotes: OpenQuotes },
   leastShare: number,
 ): UnsubmittedQuotes {
-  const live = createGroupTotals('unsubmitted', peers);
   /** Each submitted base unit allows this many base units of quotes. */
   const submittedWeight = BigInt(Math.round(1 / Math.max(leastShare, 1e-6)));
   const records = new Map<string, Dealings>();
@@ -113,7 +111,7 @@ export function createUnsubmittedQuotes(
   function fits(key: string, amount: bigint, inventory: bigint): boolean {
     const record = recordOf(key);
     const part = partOf(record, inventory);
-    const used = live.total(key, '') + record.inProgress;
+    const used = openQuotes.unsubmitted(key) + record.inProgress;
     return part === ALL || (used + amount) * ALL <= part * inventory;
   }
 
@@ -133,7 +131,7 @@ export function createUnsubmittedQuotes(
         const most = inventory === undefined ? 0n : min(amount ?? inventory / UNKNOWN_AMOUNT, inventory);
         if (inventory && !fits(key, most, inventory)) {
           limited.add({ result: 'left_out' });
-          soonest = Math.min(soonest, live.until(key) ?? now + TOO_LARGE_RETRY_SECONDS);
+          soonest = Math.min(soonest, openQuotes.unsubmittedUntil(key) ?? now + TOO_LARGE_RETRY_SECONDS);
           continue;
         }
         reserved.set(session, { key, amount: most });
@@ -152,9 +150,8 @@ export function createUnsubmittedQuotes(
         quoted(session, held, until) {
           const key = reserved.get(session)?.key;
           if (key === undefined) return;
-          const before = live.total(key, '');
-          live.add(key, { group, amount: held, until });
-          recordOf(key).quoted += live.total(key, '') - before;
+          const grown = openQuotes.addSigned(group, key, held, until);
+          recordOf(key).quoted += grown;
         },
         done() {
           for (const { key, amount: most } of reserved.values()) recordOf(key).inProgress -= most;
@@ -162,13 +159,11 @@ export function createUnsubmittedQuotes(
       };
     },
     submitted(group: string) {
-      for (const { key, amount } of live.release(group)) recordOf(key).submitted += amount;
+      for (const { account, amount } of openQuotes.submitted(group)) recordOf(account).submitted += amount;
     },
-    expire(now: UnixSeconds) {
-      live.expire(now);
+    expire() {
       const beforeMs = clock.monotonicMs() - 10 * MEMORY_MS;
       for (const [key, { atMs }] of records) if (atMs < beforeMs) records.delete(key);
     },
-    replicaShare: live.replicaShare,
   };
 }

@@ -15,7 +15,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import type { PromisedOutputs } from '../market/open-quotes.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
 
@@ -77,7 +77,7 @@ export type Objection = (typeof OBJECTIONS)[number];
 export interface VerifyDeps {
   recovery: Recovery;
   liquidity: Liquidity;
-  promisedOutputs: PromisedOutputs;
+  openQuotes: OpenQuotes;
 }
 
 /** A quote whose every field matches the request; signature and balance are not verified yet. */
@@ -225,15 +225,12 @@ export function verifyCommitment(
     return 'account';
   const signer = recoverCommitmentSigner(deps.recovery, { origin, orderId: id, quoteId, commitment });
   if (signer === undefined || !deps.liquidity.maySign(dest.id, lp, signer)) return 'signature';
-  const { liquidity, promisedOutputs } = deps;
+  const { liquidity, openQuotes } = deps;
   const claimed = claimedIn(asked);
   if (liquidity.bondIsShort(claimed.chainId, lp, claimed.token)) return 'bond';
   const token = asked.outputToken.address;
   const headroom = liquidity.operatorHeadroom(dest.id, lp, signer, token);
-  if (
-    headroom !== undefined &&
-    headroom < amount + promisedOutputs.promised(dest.id, lp, token, asked.nonceGroup)
-  )
+  if (headroom !== undefined && headroom < amount + openQuotes.promised(dest.id, lp, token, asked.nonceGroup))
     return 'limit';
   return backingOf(deps, asked, lp, amount) ?? 'balance';
 }
@@ -248,14 +245,14 @@ export interface Backing {
  * to other takers.
  */
 export function backingOf(
-  { liquidity, promisedOutputs }: Pick<VerifyDeps, 'liquidity' | 'promisedOutputs'>,
+  { liquidity, openQuotes }: Pick<VerifyDeps, 'liquidity' | 'openQuotes'>,
   { dest, outputToken, nonceGroup }: SolverRequest,
   lp: Address,
   amount: bigint,
 ): Backing | undefined {
   const available = liquidity.available(dest.id, lp, outputToken.address);
   if (available === undefined) return undefined;
-  const promised = promisedOutputs.promised(dest.id, lp, outputToken.address, nonceGroup);
+  const promised = openQuotes.promised(dest.id, lp, outputToken.address, nonceGroup);
   return available < amount + promised ? undefined : { thin: available < 2n * amount };
 }
 

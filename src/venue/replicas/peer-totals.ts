@@ -1,7 +1,16 @@
 /** Totals of the other replicas; each holds until replaced or expired. */
 
+export interface PeerTotals<T> {
+  put(replica: string, key: string, total: T, until: number): void;
+  /** Returns the totals that hold at `now`, one for each replica that has reported one. */
+  of(key: string, now: number): T[];
+  /** Returns when the last total ends; undefined when no replica has reported one. */
+  until(key: string): number | undefined;
+  expire(now: number): void;
+}
+
 /** A stopped replica's promises are still valid. */
-export function createPeerTotals<T>() {
+export function createPeerTotals<T>(): PeerTotals<T> {
   const reported = new Map<string, Map<string, { total: T; until: number }>>();
   return {
     put(replica: string, key: string, total: T, until: number) {

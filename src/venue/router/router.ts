@@ -23,7 +23,8 @@ import { noQuotes, type QuoteOutcome, type QuoteResponder } from '../quoting/res
 import type { RfqSource } from '../quoting/rfq-source.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
-import { openQuoteLimits, type OpenQuotes, sidesOf } from '../market/key-quotes.ts';
+import { openQuoteLimits, sidesOf } from '../market/key-quotes.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
@@ -214,9 +215,9 @@ function addOpenQuote(
   nonce: bigint,
   best: readonly RouteCandidate[],
 ): void {
-  deps.openQuotes.add(
-    key.id,
+  deps.openQuotes.addOfKey(
     nonceGroupOf(input.chain.id, taker, nonce),
+    key.id,
     deps.prices.estimateUsd(sidesOf(best, input.token, output.token)) ??
       openQuoteLimits(workspace, settings.rates).notionalUsd,
     Math.max(...best.map(({ validUntil }) => validUntil)),

@@ -12,7 +12,7 @@ import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
-import type { NonceGroups } from '../market/nonce-groups.ts';
+import type { OpenQuotes } from '../market/open-quotes.ts';
 import { awardOf } from '../orders/award.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
@@ -25,9 +25,9 @@ export function createOrderEventDispatcher({
   bus,
   store,
   roster,
-  nonceGroups,
+  openQuotes,
   log,
-}: Pick<VenueDeps, 'bus' | 'log'> & { store: OrderStore; roster: Roster; nonceGroups: NonceGroups }) {
+}: Pick<VenueDeps, 'bus' | 'log'> & { store: OrderStore; roster: Roster; openQuotes: OpenQuotes }) {
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
@@ -63,7 +63,7 @@ export function createOrderEventDispatcher({
   /** The nonce is used on chain: no other quote of that request can execute. */
   function sendReleases(record: OrderRecord) {
     const { originChainId, order, quoteId } = record;
-    for (const [solverId, quoteIds] of nonceGroups.take(
+    for (const [solverId, quoteIds] of openQuotes.executed(
       nonceGroupOf(originChainId, order.user, order.nonce),
       quoteId,
     )) {

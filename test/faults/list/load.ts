@@ -20,7 +20,7 @@ export const LOAD: readonly Fault[] = [
       },
       {
         what: 'quotes that were shown count as exposure until they expire',
-        symbol: 'src/venue/market/open-quotes.ts#createPromisedOutputs',
+        symbol: 'src/venue/market/open-quotes.ts#createOpenQuotes',
         becomes: '(...args) => ({ ...original(...args), promised: () => 0n })',
       },
     ],
