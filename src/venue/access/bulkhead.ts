@@ -2,12 +2,15 @@
 
 import { ApiError } from '../../protocol/errors.ts';
 
-export type Bulkhead<K> = ReturnType<typeof createBulkhead<K>>;
+export interface Bulkhead<K> {
+  /** Throws 503 while as many calls of the key are at work as may be. */
+  run<T>(key: K, work: () => Promise<T>): Promise<T>;
+}
 
-export function createBulkhead<K>(most: number, message: string) {
+export function createBulkhead<K>(most: number, message: string): Bulkhead<K> {
   const atWork = new Map<K, number>();
   return {
-    async run<T>(key: K, work: () => Promise<T>) {
+    async run<T>(key: K, work: () => Promise<T>): Promise<T> {
       const inside = atWork.get(key) ?? 0;
       if (inside >= most) throw new ApiError('unavailable', message, { retryAfterSeconds: 2 });
       atWork.set(key, inside + 1);

@@ -9,13 +9,22 @@ import { type AdminDeps, knownWorkspace, missing, recorder } from './change.ts';
 import { outranks } from './members.ts';
 import { keyView } from './views.ts';
 
-export function createKeyAdmin({ store, venue, clock, random }: AdminDeps) {
+export interface KeyAdmin {
+  list(filter?: {
+    workspaceId?: string | undefined;
+    solverId?: string | undefined;
+    /** Only keys that were not revoked. */
+    live?: boolean | undefined;
+  }): Promise<KeyView[]>;
+  /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
+  issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
+  /** Throws 404 when there is no such live key. */
+  revoke(who: string, id: string): Promise<KeyView>;
+}
+
+export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyAdmin {
   return {
-    async list({
-      workspaceId,
-      solverId,
-      live,
-    }: { workspaceId?: string | undefined; solverId?: string | undefined; live?: boolean | undefined } = {}) {
+    async list({ workspaceId, solverId, live } = {}) {
       const keys = await venue.listKeys();
       return keys
         .filter(
@@ -26,16 +35,14 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps) {
         )
         .map(keyView);
     },
-    /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
-    async issue(who: string, wanted: NewKeyRequest) {
+    async issue(who, wanted) {
       requireShape(wanted);
       return store.change(async (tx) => {
         const { key, text } = await issueKey(tx, { clock, random }, who, wanted);
         return { key: keyView(key), text };
       });
     },
-    /** Throws 404 when there is no such live key. */
-    revoke: (who: string, id: string) =>
+    revoke: (who, id) =>
       store.change(async (tx) => {
         const key = await tx.key(id);
         if (!key || key.revokedAtMs !== null) throw missing('live key', id);

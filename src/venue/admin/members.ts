@@ -13,25 +13,33 @@ export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[ot
 
 type MemberDeps = Pick<AdminDeps, 'clock' | 'random'>;
 
-export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
+export interface MemberAdmin {
+  /** Throws 404. With `removed`, those too who were removed. */
+  list(workspaceId: string, options?: { removed: boolean }): Promise<MemberView[]>;
+  /** Throws 404, and 409 for an id or address that is taken. */
+  add(who: string, workspaceId: string, wanted: NewMember): Promise<MemberView>;
+  /** Throws 404, and 409 for the last owner. */
+  set(who: string, workspaceId: string, userId: string, change: MemberChange): Promise<MemberView>;
+  /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
+  remove(who: string, workspaceId: string, userId: string): Promise<MemberView>;
+}
+
+export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): MemberAdmin {
   const deps = { clock, random };
   return {
-    async list(workspaceId: string, { removed } = { removed: false }) {
+    async list(workspaceId, { removed } = { removed: false }) {
       if (!(await venue.workspace(workspaceId))) throw missing('workspace', workspaceId);
       return (await venue.listMembers(workspaceId))
         .filter(({ removedAtMs }) => removed || removedAtMs === null)
         .map(memberView);
     },
-    /** Throws 404, and 409 for an id or address that is taken. */
-    add: (who: string, workspaceId: string, wanted: NewMember) =>
+    add: (who, workspaceId, wanted) =>
       store.change((tx) => writeNewMember(tx, deps, { who, workspaceId }, wanted)),
-    /** Throws 404, and 409 for the last owner. */
-    set: (who: string, workspaceId: string, userId: string, change: MemberChange) =>
+    set: (who, workspaceId, userId, change) =>
       store.change(async (tx) =>
         writeMemberChange(tx, deps, who, await memberAmong(tx, workspaceId, userId), change),
       ),
-    /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
-    remove: (who: string, workspaceId: string, userId: string) =>
+    remove: (who, workspaceId, userId) =>
       store.change(async (tx) =>
         writeMemberRemoval(tx, deps, who, await memberAmong(tx, workspaceId, userId)),
       ),

@@ -6,7 +6,13 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { QueueDepth } from '../../ports/queue.ts';
 import type { KeyStore, OrderStore, SolverRecord, SolverStore } from '../../ports/stores/store.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
-import type { ChainRow, RatesView, RosterRow } from '../../protocol/admin/operations.ts';
+import type {
+  ChainRow,
+  OpenOrderView,
+  QueueRow,
+  RatesView,
+  RosterRow,
+} from '../../protocol/admin/operations.ts';
 import type { VenueDeps } from '../deps.ts';
 import { isStale } from '../ready.ts';
 import type { Roster } from '../solvers/roster.ts';
@@ -17,8 +23,6 @@ const LOW_TRANSACTIONS = 20n;
 /** A queue whose oldest job waits longer counts as behind. The alert QueueBehind has the same threshold. */
 const BEHIND_SECONDS = 30;
 const MOST_COUNTED = 10_000;
-
-export type Operations = ReturnType<typeof createOperations>;
 
 export interface OperationsDeps extends Pick<VenueDeps, 'chains' | 'relayers' | 'clock'> {
   store: Pick<OrderStore, 'openOrders' | 'unclaimed'> &
@@ -32,7 +36,16 @@ export interface OperationsDeps extends Pick<VenueDeps, 'chains' | 'relayers' | 
   rates: RatesView;
 }
 
-export function createOperations(deps: OperationsDeps) {
+export interface Operations {
+  /** Lists open orders, stuck ones first. `more`: there are further ones. */
+  orders(): Promise<{ orders: OpenOrderView[]; more: boolean }>;
+  roster(): Promise<RosterRow[]>;
+  chains(): Promise<ChainRow[]>;
+  queues(): QueueRow[];
+  limits(): RatesView;
+}
+
+export function createOperations(deps: OperationsDeps): Operations {
   const { store, chains, roster, transactions, gasOf, queues, rates, clock } = deps;
 
   async function relayersOn(port: ChainPort): Promise<ChainRow['relayers']> {
@@ -90,13 +103,13 @@ export function createOperations(deps: OperationsDeps) {
 
   return {
     orders: createOpenOrders(deps),
-    async roster(): Promise<RosterRow[]> {
+    async roster() {
       const [records, keys] = await Promise.all([store.listSolvers(), store.listKeys()]);
       const keysOf = (id: string) =>
         keys.filter(({ solverId, revokedAtMs }) => solverId === id && revokedAtMs === null).length;
       return records.map((record) => rosterRow(record, keysOf(record.id)));
     },
-    async chains(): Promise<ChainRow[]> {
+    async chains() {
       const open = await store.openOrders(MOST_COUNTED);
       return Promise.all(
         [...chains.values()].map(async (port) => {

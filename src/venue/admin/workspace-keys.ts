@@ -23,9 +23,23 @@ import {
 /** Each key has limits of its own, so that a workspace does not issue itself as many as it likes. */
 const MAX_LIVE_KEYS = 25;
 
-export type WorkspaceKeys = ReturnType<typeof createWorkspaceKeys>;
-
 const ABOUT = { what: 'valid key', doing: 'Issuing and revoking keys' };
+
+export interface WorkspaceKeys {
+  /** Owners and admins also see whose keys they are. */
+  list(key: ApiKey, workspaceId: string): Promise<{ keys: WorkspaceKeyView[]; limit: number }>;
+  /** Throws 409 at the limit, 422 for a role above the caller's. */
+  issue(
+    key: ApiKey,
+    workspaceId: string,
+    wanted: NewWorkspaceKey,
+  ): Promise<{ key: WorkspaceKeyView; text: string }>;
+  /**
+   * Revokes a key of the workspace; it may be the caller's own. Throws 404 when there is no such valid key,
+   * 403 for a key of a higher role.
+   */
+  revoke(key: ApiKey, workspaceId: string, keyId: string): Promise<{ id: string }>;
+}
 
 export function createWorkspaceKeys({
   adminStore,
@@ -33,16 +47,15 @@ export function createWorkspaceKeys({
   clock,
   random,
   log,
-}: Pick<VenueDeps, 'adminStore' | 'store' | 'clock' | 'random' | 'log'>) {
+}: Pick<VenueDeps, 'adminStore' | 'store' | 'clock' | 'random' | 'log'>): WorkspaceKeys {
   return {
-    async list(key: ApiKey, workspaceId: string) {
+    async list(key, workspaceId) {
       requireOwn(key, workspaceId, ABOUT.what);
       const keys = await store.keysInUse(workspaceId, key.mode);
       const members = manages(key) ? await store.listMembers(workspaceId) : undefined;
       return { keys: keys.map((each) => view(each, members)), limit: MAX_LIVE_KEYS };
     },
-    /** Throws 409 at the limit, 422 for a role above the caller's. */
-    async issue(key: ApiKey, workspaceId: string, { kind, role, label }: NewWorkspaceKey) {
+    async issue(key, workspaceId, { kind, role, label }) {
       requireManager(key, workspaceId, ABOUT);
       if (kind === 'service' && role !== undefined)
         throw invalid('value_error', ['body', 'role'], 'Only workspace keys have a role.');
@@ -76,11 +89,7 @@ export function createWorkspaceKeys({
       const members = await store.listMembers(workspaceId);
       return { key: view({ ...issued, lastUsedAtMs: null, issuer: BY_KEY + key.id }, members), text };
     },
-    /**
-     * Revokes a key of the workspace; it may be the caller's own. Throws 404 when there is no such valid key,
-     * 403 for a key of a higher role.
-     */
-    async revoke(key: ApiKey, workspaceId: string, keyId: string) {
+    async revoke(key, workspaceId, keyId) {
       requireManager(key, workspaceId, ABOUT);
       await changeAsManager(adminStore, key, workspaceId, ABOUT, async (tx, caller) => {
         const found = await tx.key(keyId);

@@ -19,7 +19,21 @@ import { BY_KEY, changeAsManager, requireManager } from './workspace-manager.ts'
 const MAX_MEMBERS = 200;
 const ABOUT = { what: 'member', doing: 'Seeing and changing members' };
 
-export type WorkspaceMembers = ReturnType<typeof createWorkspaceMembers>;
+export interface WorkspaceMembers {
+  /** Lists the members who were not removed. */
+  list(key: ApiKey, workspaceId: string): Promise<{ members: WorkspaceMemberView[]; limit: number }>;
+  /** Throws 409 at the limit and for an address that is taken, 422 for a role above the caller's. */
+  add(key: ApiKey, workspaceId: string, wanted: NewWorkspaceMember): Promise<WorkspaceMemberView>;
+  /** Throws 403 for a member above the caller, 409 for the last owner, 422 for a role above its own. */
+  set(
+    key: ApiKey,
+    workspaceId: string,
+    userId: string,
+    change: WorkspaceMemberChange,
+  ): Promise<WorkspaceMemberView>;
+  /** Revokes the member's keys. Throws 403 for a member above the caller, 409 for the last owner. */
+  remove(key: ApiKey, workspaceId: string, userId: string): Promise<WorkspaceMemberView>;
+}
 
 export function createWorkspaceMembers({
   adminStore,
@@ -27,7 +41,7 @@ export function createWorkspaceMembers({
   clock,
   random,
   log,
-}: Pick<VenueDeps, 'adminStore' | 'store' | 'clock' | 'random' | 'log'>) {
+}: Pick<VenueDeps, 'adminStore' | 'store' | 'clock' | 'random' | 'log'>): WorkspaceMembers {
   const deps = { clock, random };
   async function change(
     key: ApiKey,
@@ -42,15 +56,14 @@ export function createWorkspaceMembers({
   }
 
   return {
-    async list(key: ApiKey, workspaceId: string) {
+    async list(key, workspaceId) {
       requireManager(key, workspaceId, ABOUT);
       const present = (await store.listMembers(workspaceId)).filter(
         ({ removedAtMs }) => removedAtMs === null,
       );
       return { members: present.map((member) => view(memberView(member))), limit: MAX_MEMBERS };
     },
-    /** Throws 409 at the limit and for an address that is taken, 422 for a role above the caller's. */
-    add: (key: ApiKey, workspaceId: string, wanted: NewWorkspaceMember) =>
+    add: (key, workspaceId, wanted) =>
       change(key, workspaceId, 'added', async (tx, caller) => {
         requireRole(caller, wanted.role);
         const present = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
@@ -60,16 +73,14 @@ export function createWorkspaceMembers({
         const member = { ...wanted, kycStatus: 'none' } as const;
         return writeNewMember(tx, deps, { who: BY_KEY + caller.id, workspaceId }, member);
       }),
-    /** Throws 403 for a member above the caller, 409 for the last owner, 422 for a role above its own. */
-    set: (key: ApiKey, workspaceId: string, userId: string, { role }: WorkspaceMemberChange) =>
+    set: (key, workspaceId, userId, { role }) =>
       change(key, workspaceId, 'changed', async (tx, caller) => {
         const among = await memberAmong(tx, workspaceId, userId);
         await requireReach(tx, caller, among.member);
         requireRole(caller, role);
         return writeMemberChange(tx, deps, BY_KEY + caller.id, among, { role });
       }),
-    /** Revokes the member's keys. Throws 403 for a member above the caller, 409 for the last owner. */
-    remove: (key: ApiKey, workspaceId: string, userId: string) =>
+    remove: (key, workspaceId, userId) =>
       change(key, workspaceId, 'removed', async (tx, caller) => {
         const among = await memberAmong(tx, workspaceId, userId);
         await requireReach(tx, caller, among.member);

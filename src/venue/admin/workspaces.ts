@@ -2,13 +2,23 @@
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
-import type { NewWorkspace, WorkspaceChange } from '../../protocol/admin/admin.ts';
+import type { NewWorkspace, WorkspaceChange, WorkspaceView } from '../../protocol/admin/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { WORKSPACES_TOPIC } from '../access/workspaces.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { workspaceView } from './views.ts';
 
-export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps) {
+export interface WorkspaceAdmin {
+  list(): Promise<WorkspaceView[]>;
+  /** Throws 404. */
+  show(id: string): Promise<WorkspaceView>;
+  /** Throws 409 when it exists, 422 for a fee that an escrow refuses or an unknown solver. */
+  add(who: string, wanted: NewWorkspace): Promise<WorkspaceView>;
+  /** Absent fields stay. Throws 404, 422. */
+  set(who: string, id: string, change: WorkspaceChange): Promise<WorkspaceView>;
+}
+
+export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps): WorkspaceAdmin {
   /** Runs outside the transaction, because a slow node must not hold a row lock. */
   async function requireFee(bps: number | undefined) {
     if (!bps) return;
@@ -51,14 +61,12 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
 
   return {
     list: async () => (await venue.listWorkspaces()).map(workspaceView),
-    /** Throws 404. */
-    async show(id: string) {
+    async show(id) {
       const workspace = await venue.workspace(id);
       if (!workspace) throw missing('workspace', id);
       return workspaceView(workspace);
     },
-    /** Throws 409 when it exists, 422 for a fee that an escrow refuses or an unknown solver. */
-    async add(who: string, { id, ...wanted }: NewWorkspace) {
+    async add(who, { id, ...wanted }) {
       await requireFee(wanted.platformFeeBps);
       return store.change(async (tx) => {
         if (await tx.workspace(id)) throw conflict(`There is a workspace "${id}" already.`);
@@ -81,8 +89,7 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
         return after;
       });
     },
-    /** Absent fields stay. Throws 404, 422. */
-    async set(who: string, id: string, change: WorkspaceChange) {
+    async set(who, id, change) {
       await requireFee(change.platformFeeBps);
       return store.change(async (tx) => {
         const before = await knownWorkspace(tx, id);

@@ -24,10 +24,16 @@ type PayoutsDeps = Pick<VenueDeps, 'routeVenues' | 'log'> & {
   workspaces: Workspaces;
   networks: ReadonlyMap<number, Chain>;
 };
-export type Payouts = ReturnType<typeof createPayouts>;
 type Partner = Pick<RouteVenue, 'id' | 'name'> & { payouts: PayoutDesk };
 
-export function createPayouts({ routeVenues, networks, workspaces, log }: PayoutsDeps) {
+export interface Payouts {
+  /** Asks the partners that the workspace may use. The best offer comes first; no partner's failure throws. */
+  offers(request: PayoutOffersRequest, key: ApiKey): Promise<PayoutOffersResponse>;
+  /** Throws 404 where the partner does not know the offer, or its token belongs to the other mode. */
+  status(payout: { partnerId: string; offerId: string }, key: ApiKey): Promise<PayoutStatus>;
+}
+
+export function createPayouts({ routeVenues, networks, workspaces, log }: PayoutsDeps): Payouts {
   const partners = routeVenues.flatMap(({ id, name, payouts }): Partner[] =>
     payouts ? [{ id, name, payouts }] : [],
   );
@@ -71,7 +77,7 @@ export function createPayouts({ routeVenues, networks, workspaces, log }: Payout
   }
 
   return {
-    async offers(request: PayoutOffersRequest, key: ApiKey): Promise<PayoutOffersResponse> {
+    async offers(request, key) {
       const { asset, currency } = request;
       const wanted = { ...request, amount: BigInt(request.amount) };
       const asked = isListed(asset, key)
@@ -92,10 +98,7 @@ export function createPayouts({ routeVenues, networks, workspaces, log }: Payout
               : { code: 'no_offers', message: refused.map(({ message }) => message).join(' ') },
       };
     },
-    async status(
-      { partnerId, offerId }: { partnerId: string; offerId: string },
-      key: ApiKey,
-    ): Promise<PayoutStatus> {
+    async status({ partnerId, offerId }, key) {
       const partner = (await partnersFor(key)).find(({ id }) => id === partnerId);
       const found = await partner?.payouts.status(offerId);
       // A payout of a token that this key may not name belongs to the other mode.

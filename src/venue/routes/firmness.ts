@@ -5,7 +5,7 @@ import type { Route } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { zFirmness, zFirmnessParams } from '../../protocol/api/firmness.ts';
 import type { Workspaces } from '../access/workspaces.ts';
-import type { createFirmness } from '../solvers/firmness.ts';
+import type { FirmnessViews } from '../solvers/firmness.ts';
 import type { Roster } from '../solvers/roster.ts';
 
 export function firmnessRoute({
@@ -13,7 +13,7 @@ export function firmnessRoute({
   roster,
   workspaces,
 }: {
-  firmness: ReturnType<typeof createFirmness>;
+  firmness: FirmnessViews;
   roster: Roster;
   workspaces: Workspaces;
 }): Route<unknown, unknown, z.infer<typeof zFirmnessParams>> {

@@ -30,11 +30,16 @@ const MOST_CLAIMS = 10_000;
 const KEPT_MS = 10_000;
 const MOST_KEPT = 1_000;
 
+export interface FirmnessViews {
+  /** Returns a view that is at most 10 s old. */
+  view(solverId: string, mode: KeyMode): Promise<Firmness>;
+}
+
 export function createFirmness({
   store,
   chains,
   clock,
-}: Pick<VenueDeps, 'chains' | 'clock'> & { store: FirmnessStore }) {
+}: Pick<VenueDeps, 'chains' | 'clock'> & { store: FirmnessStore }): FirmnessViews {
   const kept = new LRUCache<string, { view: Promise<Firmness>; untilMs: number }>({ max: MOST_KEPT });
 
   async function bondsOf(accounts: readonly SolverAccount[]): Promise<Firmness['bonds']> {
@@ -96,8 +101,7 @@ export function createFirmness({
   }
 
   return {
-    /** Returns a view that is at most 10 s old. */
-    view(solverId: string, mode: KeyMode): Promise<Firmness> {
+    view(solverId, mode) {
       const key = `${mode}:${solverId}`;
       const known = kept.get(key);
       if (known && known.untilMs > clock.monotonicMs()) return known.view;

@@ -11,7 +11,11 @@ type UpkeepDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   prices: Prices;
 };
 
-export type Upkeep = ReturnType<typeof createUpkeep>;
+export interface Upkeep {
+  start(): void;
+  /** Waits for the work in progress. */
+  stop(): Promise<void>;
+}
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
@@ -22,7 +26,7 @@ const WEI = 10n ** 18n;
 export function createUpkeep(
   { trades, chains, prices, clock, log, metrics }: UpkeepDeps,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
-) {
+): Upkeep {
   const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Captured gas of transactions', {
     result: ['captured', 'postponed'],
   });

@@ -13,9 +13,12 @@ import {
   type TradeCursor,
   type TradeLine,
   type TradesDailyQuery,
+  type TradesDay,
   type TradesExportQuery,
 } from '../../protocol/api/trades-bulk.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
+import type { TradeDossier } from '../../protocol/api/trade-dossier.ts';
+import type { TradeItem } from '../../protocol/api/trades.ts';
 import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades-query.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from '../access/screening.ts';
@@ -35,13 +38,30 @@ interface HistoryDeps {
   clock: Clock;
 }
 
-export type TradeHistory = ReturnType<typeof createTradeHistory>;
+/** Each member throws 404 for a workspace that is not the key's. */
+export interface TradeHistory {
+  list(
+    key: ApiKey,
+    workspaceId: string,
+    filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
+  ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
+  /** Throws 404 for an order of another workspace or mode, as for an unknown one. */
+  dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
+  /** A cursor makes the order; then the file is NDJSON. Throws 429 while the workspace reads another export. */
+  export(key: ApiKey, workspaceId: string, query: TradesExportQuery): Promise<Download>;
+  /** Sums the trades of each day, UTC. */
+  daily(
+    key: ApiKey,
+    workspaceId: string,
+    filter: TradesDailyQuery,
+  ): Promise<{ from: string; to: string; items: TradesDay[] }>;
+}
 
 /** Refuses a trade of another workspace in the same words as an unknown one. */
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
-export function createTradeHistory({ store, chains, venues, screening, clock }: HistoryDeps) {
+export function createTradeHistory({ store, chains, venues, screening, clock }: HistoryDeps): TradeHistory {
   const { trades } = store;
 
   function bookOf(key: ApiKey, workspaceId: string): TradeBook {
@@ -82,21 +102,13 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
   }
 
   return {
-    async list(
-      key: ApiKey,
-      workspaceId: string,
-      {
-        limit = DEFAULT_LIMIT,
-        offset = 0,
-        ...filter
-      }: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
-    ) {
+    async list(key, workspaceId, { limit = DEFAULT_LIMIT, offset = 0, ...filter }) {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
       const { rows, total } = await trades.page(tradeQuery(book, filter, names), limit, offset);
       return { items: rows.map((row) => tradeItem(row, names)), total, offset, limit };
     },
-    async dossier(key: ApiKey, workspaceId: string, orderId: string) {
+    async dossier(key, workspaceId, orderId) {
       const book = bookOf(key, workspaceId);
       const id = isBytes32(orderId) ? (orderId.toLowerCase() as Bytes32) : undefined;
       const record = id && (await store.order(id));
@@ -124,12 +136,7 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
         restricted: screenedNow && { screenedNow, travelRule },
       });
     },
-    /** A cursor makes the order; then the file is NDJSON. */
-    async export(
-      key: ApiKey,
-      workspaceId: string,
-      { format = 'csv', createdAfter, updatedAfter, ...filter }: TradesExportQuery,
-    ): Promise<Download> {
+    async export(key, workspaceId, { format = 'csv', createdAfter, updatedAfter, ...filter }) {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
       const cursor = typeof createdAfter === 'object' ? createdAfter : updatedAfter;
@@ -162,7 +169,7 @@ export function createTradeHistory({ store, chains, venues, screening, clock }: 
             chunks: chunksOf(rows, (row) => ndjsonLine(row, names, cursor?.by)),
           };
     },
-    async daily(key: ApiKey, workspaceId: string, filter: TradesDailyQuery) {
+    async daily(key, workspaceId, filter) {
       const book = bookOf(key, workspaceId);
       const { fromMs, toMs } = dailyRange(filter, clock.nowMs());
       const names = await namesFor(key, workspaceId);
