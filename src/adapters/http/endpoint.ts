@@ -10,7 +10,7 @@ import { ApiError } from '../../protocol/errors.ts';
 import { zNothing } from '../../protocol/schema.ts';
 import { inRequest } from '../pino/request-context.ts';
 import { onEnd, type Unread } from './connections.ts';
-import { header, idsOf, notJson, tooLarge } from './refusals.ts';
+import { headerOf, idsOf, notJson, tooLarge } from './refusals.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,7 +81,7 @@ async function admit<Key extends ApiCaller>(
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
   const caller = await inRequest(idsOf(request), () =>
-    gate.authenticate(header(request, 'x-api-key'), route),
+    gate.authenticate(headerOf(request, 'x-api-key'), route),
   );
   state.caller = caller;
   reply.headers(caller.headers);
@@ -138,7 +138,7 @@ async function answer<Key extends ApiCaller>(
         query: request.query,
         params: request.params,
         id: request.id,
-        header: (name) => header(request, name),
+        header: (name) => headerOf(request, name),
       }),
     );
   } finally {

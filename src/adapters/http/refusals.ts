@@ -11,7 +11,7 @@ import { bodyTooLarge } from './openapi.ts';
 /** A schema violation. Errors of handlers are final, but a route may rewrite this one. */
 export class ShapeError extends InvalidError {}
 
-export function fail(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
+export function answerError(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   const answer = answerFor(error);
   if (answer.ours)
     log.error({ ...idsOf(reply.request), error }, 'a request failed because of an internal error');
@@ -79,7 +79,7 @@ export function translated(error: FastifyError, bodyLimitBytes: number): unknown
 
 export const idsOf = (request: FastifyRequest): RequestIds => requestIds(request.id, request.headers);
 
-export function header(request: FastifyRequest, name: string): string | undefined {
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -27,7 +27,15 @@ import { serveRoute } from './endpoint.ts';
 import { isLocalHost } from './local-host.ts';
 import { VENUE_TITLE } from './openapi.ts';
 import { CONSOLE_ROOT, type PagePolicy, servePages } from './pages.ts';
-import { endUnreadable, fail, header, restarting, ShapeError, translated, unknownPath } from './refusals.ts';
+import {
+  endUnreadable,
+  answerError,
+  headerOf,
+  restarting,
+  ShapeError,
+  translated,
+  unknownPath,
+} from './refusals.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export interface HttpServer extends ApiDocuments {
@@ -217,7 +225,7 @@ function openApp<Key extends ApiCaller>(state: ServerState<Key>): FastifyInstanc
     },
     // The router answers these itself, before any hook.
     frameworkErrors: (_error, request, reply: FastifyReply) =>
-      void fail(stamped(request, reply), refusedAtDoor(state, request, reply) ?? unknownPath(), log),
+      void answerError(stamped(request, reply), refusedAtDoor(state, request, reply) ?? unknownPath(), log),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       // The peer may keep its half open, and send.
@@ -273,15 +281,15 @@ function answerErrors<Key extends ApiCaller>(
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const route = (request.routeOptions.config as { route?: Route }).route;
     if (error instanceof ShapeError && route?.explain)
-      return fail(reply, new InvalidError(route.explain([...error.details], request.body)), log);
-    return fail(reply, translated(error, settings.bodyLimitBytes), log);
+      return answerError(reply, new InvalidError(route.explain([...error.details], request.body)), log);
+    return answerError(reply, translated(error, settings.bodyLimitBytes), log);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const methods = routes.filter((route) => pattern(route.path).test(path)).map(({ method }) => method);
     if (methods.length === 0 || methods.includes(request.method as Route['method']))
-      return fail(reply, unknownPath(), log);
-    return fail(
+      return answerError(reply, unknownPath(), log);
+    return answerError(
       reply.header('Allow', methods.join(', ')),
       new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`),
       log,
@@ -303,7 +311,7 @@ function refusedAtDoor<Key extends ApiCaller>(
   reply: FastifyReply,
 ): Error | undefined {
   if (closing) return restarting(reply);
-  const over = overLimit(gate, clientAddress(request.raw), header(request, 'x-api-key'));
+  const over = overLimit(gate, clientAddress(request.raw), headerOf(request, 'x-api-key'));
   if (over || hostNames === undefined || isLocalHost(request.headers.host, hostNames)) return over;
   return new ApiError(
     'not_found',

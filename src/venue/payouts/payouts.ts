@@ -27,7 +27,10 @@ type PayoutsDeps = Pick<VenueDeps, 'routeVenues' | 'log'> & {
 type Partner = Pick<RouteVenue, 'id' | 'name'> & { payouts: PayoutDesk };
 
 export interface Payouts {
-  /** Asks the partners that the workspace may use. The best offer comes first; no partner's failure throws. */
+  /**
+   * Asks the partners that the workspace may use. The best offer comes first. A partner that fails is among
+   * the refusals.
+   */
   offers(request: PayoutOffersRequest, key: ApiKey): Promise<PayoutOffersResponse>;
   /** Throws 404 where the partner does not know the offer, or its token belongs to the other mode. */
   status(payout: { partnerId: string; offerId: string }, key: ApiKey): Promise<PayoutStatus>;

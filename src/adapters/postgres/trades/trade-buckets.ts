@@ -157,7 +157,9 @@ export async function scan(reader: BucketReader, what: Scan, { offset, limit }: 
   return turned ? found.reverse() : found;
 }
 
-/** Finds the bucket in which the page starts; only buckets at the bounds of a range are counted row by row. */
+/**
+ * Finds the bucket in which the page starts; only buckets at the bounds of a range are counted row by row.
+ */
 async function startOf(
   reader: BucketReader,
   { cells, ranges, by }: Scan,

@@ -14,7 +14,7 @@ const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1
 /** SQL: the newest claim, which has seen every fact. */
 export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
-export async function unclaimed(db: Database, orderIds: readonly Bytes32[]): Promise<Bytes32[]> {
+export async function unclaimedOrders(db: Database, orderIds: readonly Bytes32[]): Promise<Bytes32[]> {
   const rows = await db.query<{ order_id: Buffer }>(
     {
       name: 'order-unclaimed',
@@ -25,7 +25,7 @@ export async function unclaimed(db: Database, orderIds: readonly Bytes32[]): Pro
   return rows.map(({ order_id }) => toHex(order_id));
 }
 
-export async function claim(
+export async function claimOrders(
   db: Database,
   orderIds: readonly Bytes32[],
   owner: string,
@@ -44,7 +44,7 @@ export async function claim(
   return rows.map(toClaim);
 }
 
-export async function renew(db: Database, claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+export async function renewClaims(db: Database, claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
   if (claims.length === 0) return [];
   const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
     {
@@ -58,7 +58,7 @@ export async function renew(db: Database, claims: readonly Claim[], leaseMs: num
   return rows.map(toClaim);
 }
 
-export async function release(db: Database, claims: readonly Claim[]): Promise<void> {
+export async function releaseClaims(db: Database, claims: readonly Claim[]): Promise<void> {
   if (claims.length === 0) return;
   await db.query(
     `update trade_order o set owner = null, lease_until = '-infinity'

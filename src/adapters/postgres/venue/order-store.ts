@@ -17,7 +17,13 @@ import type {
 } from '../../../ports/stores/store.ts';
 import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
-import { CLAIM_IS_CURRENT, claim, release, renew, unclaimed } from './order-claims.ts';
+import {
+  CLAIM_IS_CURRENT,
+  claimOrders,
+  releaseClaims,
+  renewClaims,
+  unclaimedOrders,
+} from './order-claims.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
 import {
   NEW_ORDER_COLUMNS,
@@ -148,10 +154,11 @@ export function createOrderStore(db: Database): OrderStore {
       orders(db, 'order-open-of', 'not final and solver_ids @> array[$1] order by created_at_ms, order_id', [
         solverId,
       ]),
-    unclaimed: (orderIds) => unclaimed(db, orderIds),
-    claim: (orderIds, owner, leaseMs, originChainIds) => claim(db, orderIds, owner, leaseMs, originChainIds),
-    renew: (claims, leaseMs) => renew(db, claims, leaseMs),
-    release: (claims) => release(db, claims),
+    unclaimed: (orderIds) => unclaimedOrders(db, orderIds),
+    claim: (orderIds, owner, leaseMs, originChainIds) =>
+      claimOrders(db, orderIds, owner, leaseMs, originChainIds),
+    renew: (claims, leaseMs) => renewClaims(db, claims, leaseMs),
+    release: (claims) => releaseClaims(db, claims),
     append: (held, before, facts, outcome) => append({ claim: held, before, facts, outcome }),
     events: (orderId) =>
       select<OrderEvent>(
