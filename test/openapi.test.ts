@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { type Content, type OpenApi, openApiDocument, type Operation } from '../src/adapters/http/openapi.ts';
 import type { Route } from '../src/ports/http.ts';
-import { TRADE_SORTS } from '../src/protocol/api/trades-query.ts';
+import { TRADE_SORTS } from '../src/protocol/api/trades/query.ts';
 import type { JsonSchema } from '../src/protocol/json-schemas.ts';
 import type { Admin } from '../src/venue/admin/admin.ts';
 import { operationRoutes } from '../src/venue/admin/operation-routes.ts';

@@ -1,8 +1,8 @@
 /** Reads of a workspace key: trades, one trade in full, all trades as CSV. */
 
-import { type TradeDossier, zTradeDossier } from '../protocol/api/trade-dossier.ts';
-import { type TradeItem, zTradesResponse } from '../protocol/api/trades.ts';
-import type { TradeSort } from '../protocol/api/trades-query.ts';
+import { type TradeDossier, zTradeDossier } from '../protocol/api/trades/dossier.ts';
+import { type TradeItem, zTradesResponse } from '../protocol/api/trades/trades.ts';
+import type { TradeSort } from '../protocol/api/trades/query.ts';
 import type { Transport } from './transport.ts';
 
 export interface TradeFilters {

@@ -2,8 +2,8 @@
 
 import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradeDossier } from '../../protocol/api/trade-dossier.ts';
-import { zTradeParams } from '../../protocol/api/trades-query.ts';
+import { zTradeDossier } from '../../protocol/api/trades/dossier.ts';
+import { zTradeParams } from '../../protocol/api/trades/query.ts';
 import type { TradeHistory } from '../trades/history.ts';
 
 export function tradeRoute({

@@ -2,12 +2,12 @@
 
 import type * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams } from '../../protocol/api/trades-query.ts';
+import { zTradesParams } from '../../protocol/api/trades/query.ts';
 import {
   type TradesDailyQuery,
   zTradesDailyQuery,
   zTradesDailyResponse,
-} from '../../protocol/api/trades-bulk.ts';
+} from '../../protocol/api/trades/bulk.ts';
 import type { TradeHistory } from '../trades/history.ts';
 
 export function tradesDailyRoute({

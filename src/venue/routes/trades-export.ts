@@ -2,8 +2,8 @@
 
 import * as z from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams } from '../../protocol/api/trades-query.ts';
-import { type TradesExportQuery, zTradesExportQuery } from '../../protocol/api/trades-bulk.ts';
+import { zTradesParams } from '../../protocol/api/trades/query.ts';
+import { type TradesExportQuery, zTradesExportQuery } from '../../protocol/api/trades/bulk.ts';
 import type { TradeHistory } from '../trades/history.ts';
 
 export function tradesExportRoute({

@@ -5,7 +5,7 @@ import { parseAssetId } from '../../domain/asset.ts';
 import { tokenOf } from '../../domain/chain.ts';
 import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
-import type { TradeItem } from '../../protocol/api/trades.ts';
+import type { TradeItem } from '../../protocol/api/trades/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
 import { legFeesText, legsText } from './legs.ts';
 

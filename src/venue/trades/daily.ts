@@ -11,7 +11,7 @@ import {
   type TokenTotal,
   type TradesDailyQuery,
   type TradesDay,
-} from '../../protocol/api/trades-bulk.ts';
+} from '../../protocol/api/trades/bulk.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { Names } from './item.ts';
 import { bucketOf, type TradeBucket } from './search.ts';

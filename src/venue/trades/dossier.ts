@@ -11,7 +11,7 @@ import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { TravelRuleRecord } from '../../ports/stores/travel-rule.ts';
 import type { CapturedGas, TradeRow } from '../../ports/stores/trades.ts';
 import type { Composite } from '../../protocol/api/router.ts';
-import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/api/trade-dossier.ts';
+import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/api/trades/dossier.ts';
 import { type Progress, lpReceived, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from './record-sections.ts';
 import { ten, toNumber } from '../../pricing/rational.ts';

@@ -15,11 +15,11 @@ import {
   type TradesDailyQuery,
   type TradesDay,
   type TradesExportQuery,
-} from '../../protocol/api/trades-bulk.ts';
+} from '../../protocol/api/trades/bulk.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
-import type { TradeDossier } from '../../protocol/api/trade-dossier.ts';
-import type { TradeItem } from '../../protocol/api/trades.ts';
-import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades-query.ts';
+import type { TradeDossier } from '../../protocol/api/trades/dossier.ts';
+import type { TradeItem } from '../../protocol/api/trades/trades.ts';
+import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades/query.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from '../access/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
@@ -47,7 +47,9 @@ export interface TradeHistory {
   ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
   /** Throws 404 for an order of another workspace or mode, as for an unknown one. */
   dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
-  /** A cursor makes the order; then the file is NDJSON. Throws 429 while the workspace reads another export. */
+  /**
+   * A cursor makes the order; then the file is NDJSON. Throws 429 while the workspace reads another export.
+   */
   export(key: ApiKey, workspaceId: string, query: TradesExportQuery): Promise<Download>;
   /** Sums the trades of each day, UTC. */
   daily(

@@ -7,7 +7,7 @@ import type { Address } from '../../domain/hex.ts';
 import { toIso, toSeconds } from '../../domain/time.ts';
 import type { Member } from '../../ports/stores/members.ts';
 import type { OrderKind, TradeRow } from '../../ports/stores/trades.ts';
-import type { TradeItem, TradeMember } from '../../protocol/api/trades.ts';
+import type { TradeItem, TradeMember } from '../../protocol/api/trades/trades.ts';
 import { type DeferredSettlement, deferredSettlement } from '../../settlement/deferred.ts';
 import { orderStatusOf } from '../../settlement/lifecycle.ts';
 import { priceText } from '../market/prices.ts';

@@ -5,7 +5,7 @@ import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
 import type { Member } from '../../ports/stores/members.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/stores/trades.ts';
-import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/api/trades-query.ts';
+import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/api/trades/query.ts';
 import { type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 

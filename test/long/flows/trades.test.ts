@@ -12,10 +12,10 @@ import { createAdminStore } from '../../../src/adapters/postgres/venue/admin-sto
 import { assetId } from '../../../src/domain/asset.ts';
 import type { Evidence, Fact } from '../../../src/domain/fact.ts';
 import type { Hex } from '../../../src/domain/hex.ts';
-import { zTradeDossier } from '../../../src/protocol/api/trade-dossier.ts';
-import { type TradeItem, zTradesResponse } from '../../../src/protocol/api/trades.ts';
-import { readDateTime } from '../../../src/protocol/api/trades-query.ts';
-import { zTradeLine, zTradesDailyResponse } from '../../../src/protocol/api/trades-bulk.ts';
+import { zTradeDossier } from '../../../src/protocol/api/trades/dossier.ts';
+import { type TradeItem, zTradesResponse } from '../../../src/protocol/api/trades/trades.ts';
+import { readDateTime } from '../../../src/protocol/api/trades/query.ts';
+import { zTradeLine, zTradesDailyResponse } from '../../../src/protocol/api/trades/bulk.ts';
 import { settleCall } from '../../../src/settlement/call.ts';
 import { createUpkeep } from '../../../src/venue/trades/history-upkeep.ts';
 import { csvLine } from '../../../src/venue/trades/csv.ts';

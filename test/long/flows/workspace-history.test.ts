@@ -6,7 +6,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedPeople, seedTrades } from '../../../bench/trade-seed.ts';
-import type { TradeLine } from '../../../src/protocol/api/trades-bulk.ts';
+import type { TradeLine } from '../../../src/protocol/api/trades/bulk.ts';
 import { startWorld, type World } from '../../faults/support/world.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { PROGRAM } from '../../support/build.ts';

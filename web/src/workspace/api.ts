@@ -5,9 +5,9 @@ import type { ConsoleSetup } from '../../../src/apps/venue/console.ts';
 import type { KeyHolder, zWorkspaceKeys, zWorkspaceMembers } from '../../../src/protocol/admin/admin.ts';
 import type { Firmness } from '../../../src/protocol/api/firmness.ts';
 import type { Solver } from '../../../src/protocol/api/roster.ts';
-import type { TradeDossier } from '../../../src/protocol/api/trade-dossier.ts';
-import type { TradeItem } from '../../../src/protocol/api/trades.ts';
-import type { zTradesDailyResponse } from '../../../src/protocol/api/trades-bulk.ts';
+import type { TradeDossier } from '../../../src/protocol/api/trades/dossier.ts';
+import type { TradeItem } from '../../../src/protocol/api/trades/trades.ts';
+import type { zTradesDailyResponse } from '../../../src/protocol/api/trades/bulk.ts';
 import type { zDeliveries, zWebhooks } from '../../../src/protocol/api/webhooks.ts';
 import { ApiError } from '../api.ts';
 

@@ -1,7 +1,7 @@
 /** A finished trade in the workspace: list, dossier, export. */
 
-import { zTradeDossier, type TradeDossier } from '../../../protocol/api/trade-dossier.ts';
-import { zTradesResponse } from '../../../protocol/api/trades.ts';
+import { zTradeDossier, type TradeDossier } from '../../../protocol/api/trades/dossier.ts';
+import { zTradesResponse } from '../../../protocol/api/trades/trades.ts';
 import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, freshTrade } from './trade.ts';

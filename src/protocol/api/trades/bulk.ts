@@ -1,11 +1,11 @@
 /** GET …/trades/export as NDJSON and with cursors, and GET …/trades/daily. */
 
 import * as z from 'zod';
-import { zExplained } from '../schema.ts';
-import { FIELDS } from './candidate.ts';
-import { zLeg } from './router.ts';
+import { zExplained } from '../../schema.ts';
+import { FIELDS } from '../candidate.ts';
+import { zLeg } from '../router.ts';
 import { zTradeItem } from './trades.ts';
-import { readDateTime, zTradesFilter } from './trades-query.ts';
+import { readDateTime, zTradesFilter } from './query.ts';
 
 /**
  * Marks a reader's place in the order of creation (`c`) or of the last change (`u`). `c0`, `u0`: at the

@@ -1,12 +1,12 @@
 /** GET …/workspaces/{id}/trades/{orderId}: one trade in full. */
 
 import * as z from 'zod';
-import { explained, zExplained } from '../schema.ts';
-import { FIELDS } from './candidate.ts';
-import { zCompliance, zComplianceProofs, zIntent, zTravelRuleTransmission } from './records.ts';
-import { zLeg } from './router.ts';
-import { zSettlementStatus } from './status.ts';
-import { zOrderId, zOrderStatus } from './submit.ts';
+import { explained, zExplained } from '../../schema.ts';
+import { FIELDS } from '../candidate.ts';
+import { zCompliance, zComplianceProofs, zIntent, zTravelRuleTransmission } from '../records.ts';
+import { zLeg } from '../router.ts';
+import { zSettlementStatus } from '../status.ts';
+import { zOrderId, zOrderStatus } from '../submit.ts';
 import { zTradeItem, zTradeMember } from './trades.ts';
 
 const zTransaction = z

@@ -1,7 +1,7 @@
 /** What callers may ask of the trade history: filters, sort columns and pages. */
 
 import * as z from 'zod';
-import { explained, zExplained } from '../schema.ts';
+import { explained, zExplained } from '../../schema.ts';
 
 const MAX_SEARCH = 200;
 const SORTS = {

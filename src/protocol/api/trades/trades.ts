@@ -1,10 +1,10 @@
 /** GET …/workspaces/{id}/trades: a page of trades. */
 
 import * as z from 'zod';
-import { explained, zExplained } from '../schema.ts';
-import { FIELDS } from './candidate.ts';
-import { zSettlementStatus } from './status.ts';
-import { zOrderId, zOrderStatus } from './submit.ts';
+import { explained, zExplained } from '../../schema.ts';
+import { FIELDS } from '../candidate.ts';
+import { zSettlementStatus } from '../status.ts';
+import { zOrderId, zOrderStatus } from '../submit.ts';
 
 const zState = z
   .object({

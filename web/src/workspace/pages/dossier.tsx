@@ -1,7 +1,7 @@
 /** Shows one trade in full: its terms, every step on chain with links, its cost, and who traded. */
 
 import { Badge, Callout, DataList, Flex, Heading, Link, Table, Text } from '@radix-ui/themes';
-import type { TradeDossier } from '../../../../src/protocol/api/trade-dossier.ts';
+import type { TradeDossier } from '../../../../src/protocol/api/trades/dossier.ts';
 import { dateTime, number, short } from '../../format.ts';
 import { Opened } from '../../parts/opened.tsx';
 import { type Access, readDossier } from '../api.ts';

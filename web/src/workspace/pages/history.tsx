@@ -3,7 +3,7 @@
 import { Badge, Button, Callout, DataList, Text, TextField } from '@radix-ui/themes';
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
-import type { TradeItem } from '../../../../src/protocol/api/trades.ts';
+import type { TradeItem } from '../../../../src/protocol/api/trades/trades.ts';
 import { dateTime, number, short } from '../../format.ts';
 import { download } from '../../parts/download.ts';
 import { Section } from '../../parts/section.tsx';

@@ -1,6 +1,6 @@
 /** Writes what a trade gives or gets, in whole tokens. */
 
-import type { TradeItem } from '../../../../src/protocol/api/trades.ts';
+import type { TradeItem } from '../../../../src/protocol/api/trades/trades.ts';
 import { tokens } from '../../format.ts';
 
 export const legText = ({ asset, rawAmount }: TradeItem['route']['input']): string =>
