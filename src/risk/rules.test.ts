@@ -1,12 +1,11 @@
 /**
- * The small rules: loss by a jump, drawdown, rate; each with its numbers and what must hold for all numbers.
+ * The small rules: loss by a jump and drawdown, each with its numbers and what must hold for all numbers.
  */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DrawdownRule, judged, lossOf, moved, rolled } from './drawdown.ts';
 import { gapLoss, jumpOf } from './gap-loss.ts';
-import { fullBucket, takeToken } from './rate.ts';
 
 describe('gap loss', () => {
   const rule = { deviations: 4, leastBps: 100 };
@@ -88,33 +87,5 @@ describe('drawdown', () => {
     expect(judged(marks, 996_000, rule).verdict).toBe('cut');
     expect(judged(marks, 997_600, rule).verdict).toBe('fine');
     expect(verdict(996_000)).toBe('fine');
-  });
-});
-
-describe('rate', () => {
-  const rule = { perSecond: 10, burst: 5 };
-
-  test('allows a burst, then ten a second', () => {
-    const tokens = fullBucket(rule, 0);
-    const asked = (at: number, count: number) =>
-      Array.from({ length: count }, () => takeToken(tokens, at, rule)).filter(Boolean).length;
-    expect(asked(0, 20)).toBe(5);
-    expect(asked(100, 20)).toBe(1);
-    expect(asked(1_100, 20)).toBe(5);
-  });
-
-  test('never exceeds burst and rate, for any clock', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: -500, max: 500 }), { maxLength: 300 }), (gaps) => {
-        const tokens = fullBucket(rule, 0);
-        let [now, latest, passed] = [0, 0, 0];
-        for (const gap of gaps) {
-          now = Math.max(0, now + gap);
-          latest = Math.max(latest, now);
-          if (takeToken(tokens, now, rule)) passed += 1;
-          expect(passed).toBeLessThanOrEqual(rule.burst + (latest / 1000) * rule.perSecond + 1e-6);
-        }
-      }),
-    );
   });
 });

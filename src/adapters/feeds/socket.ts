@@ -8,7 +8,7 @@ import { type RawData, WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 import { openSocket } from '../ws/open-socket.ts';
-import { perSecond } from '../ws/per-second.ts';
+import { countPerSecond } from '../../risk/rate.ts';
 import { createWaits, quotation, readRefusal, readStart, type Refusal, type Waits } from './waits.ts';
 import { type FeedEvent, type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './format.ts';
 
@@ -106,7 +106,7 @@ function connect(feed: SocketSource, listener: FeedListener, attempt: number): v
   const connection: Connection = {
     ...{ socket, listener, attempt },
     read: options.format.reader(clock.nowMs, [...feed.wanted.keys()]),
-    frames: perSecond(() => clock.monotonicMs()),
+    frames: countPerSecond(() => clock.monotonicMs()),
     over: false,
     ...{ openedMs: nowMs, lastDataMs: nowMs, lastPriceMs: undefined, lastPongMs: nowMs },
     cancelWatch: () => {},

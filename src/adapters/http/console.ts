@@ -16,7 +16,7 @@ import type { OpsRoute, OpsServer } from './ops.ts';
 import { CONSOLE_ROOT, plainHeaders, servePages } from './pages.ts';
 
 /** A viewer reads; an operator acts too. */
-export type ConsoleRole = 'viewer' | 'operator';
+type ConsoleRole = 'viewer' | 'operator';
 
 interface ConsoleOptions {
   /** 0 chooses a free port. */
@@ -36,7 +36,10 @@ const COOKIE = 'firmquote_console';
 const HEADER = 'x-firmquote-console';
 const SESSION_MS = 12 * 3_600_000;
 const MOST_SESSIONS = 200;
-/** Wrong tokens in a minute, from anywhere, before every login waits: guessing is hopeless and visible. */
+/**
+ * Wrong tokens in a minute, from anywhere, before every login waits: guessing is hopeless and visible. The
+ * times are kept, because a token bucket of this size would allow twice as many in its first minute.
+ */
 const MOST_FAILURES = 20;
 const FAILURES_MS = 60_000;
 const MAX_BODY_BYTES = 64 * 1024;

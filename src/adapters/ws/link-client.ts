@@ -19,7 +19,7 @@ const BACKOFF = { firstMs: 100, longestMs: 5_000 };
 const GOOD_AFTER_MS = 10_000;
 /** How many frames may wait for their turn. Beyond it, or beyond the bytes' bound, the socket is not read. */
 export const MAX_WAITING_FRAMES = 4_096;
-export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
 

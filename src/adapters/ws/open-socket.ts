@@ -5,7 +5,8 @@
  */
 
 import { type ClientOptions, WebSocket } from 'ws';
-import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
+import { countPerSecond } from '../../risk/rate.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND } from './control-frames.ts';
 
 interface SocketLimits extends ClientOptions {
   /** Bytes of one message. */
@@ -21,7 +22,7 @@ export function openSocket(
   { nowMs, onFlood }: { nowMs: () => number; onFlood(socket: WebSocket): void },
 ): WebSocket {
   const socket = new WebSocket(address, { perMessageDeflate: false, followRedirects: false, ...limits });
-  const controls = perSecond(nowMs);
+  const controls = countPerSecond(nowMs);
   const countControl = (): void => {
     if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) onFlood(socket);
   };

@@ -5,13 +5,17 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
+import { countPerSecond } from '../../risk/rate.ts';
 import {
   type Award,
   type FromSolver,
   type FromVenue,
   type Hello,
+  LINK_ANSWERS,
+  LINK_FRAMES_PER_SECOND,
   LINK_MAX_PAYLOAD_BYTES,
   LINK_MISSED_HEARTBEATS,
+  LINK_OTHER_FRAMES_PER_SECOND,
   LINK_PATH,
   LINK_PROTOCOL_VERSION,
   type LinkMessage,
@@ -63,9 +67,6 @@ export interface CertifyVenue {
 
 const HELLO_MS = 10_000;
 const VENUE_ID = 'certify';
-const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
-const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { levels: 4_000, fill: 1_000 };
-const OTHER_FRAMES_PER_SECOND = 100;
 /** Larger than what is allowed, so that too large a frame is seen and named. */
 const READ_BYTES = 16 * LINK_MAX_PAYLOAD_BYTES;
 
@@ -99,8 +100,8 @@ interface Connection {
   /** The manner of the venue when the connection began. */
   greet: Manner['greet'];
   chains: Challenge['chains'];
-  /** Frames of this second, by type. */
-  perSecond: Map<string, number>;
+  /** Counts the frames of the current second, by type. */
+  frames: Map<string, () => number>;
   greeted: boolean;
   unanswered: number;
 }
@@ -168,7 +169,7 @@ function serve(state: VenueState, socket: WebSocket): void {
   const connection: Connection = {
     socket,
     nonce: systemRandom.bytes32(),
-    ...{ greet, chains, perSecond: new Map(), greeted: false, unanswered: 0 },
+    ...{ greet, chains, frames: new Map(), greeted: false, unanswered: 0 },
   };
   const timers = startTimers(state, connection);
   socket.on('error', (error) => findings.fail('frames', `the connection broke: ${error.message}`));
@@ -196,14 +197,13 @@ function say({ manner }: VenueState, { socket }: Connection, message: FromVenue)
 
 function startTimers(state: VenueState, connection: Connection): NodeJS.Timeout[] {
   const { findings, manner, heartbeatSeconds } = state;
-  const { socket, greet, perSecond } = connection;
+  const { socket, greet } = connection;
   return [
     setTimeout(() => {
       if (connection.greeted) return;
       findings.fail('hello', 'no hello came within ten seconds');
       socket.close(1008, 'handshake_timeout');
     }, HELLO_MS),
-    setInterval(() => perSecond.clear(), 1_000),
     setInterval(() => {
       if (!connection.greeted || manner.silent || greet === 'refuse') return;
       if (connection.unanswered >= LINK_MISSED_HEARTBEATS)
@@ -259,11 +259,13 @@ function readFrame({ findings }: VenueState, text: string): FromSolver | undefin
   return undefined;
 }
 
-function count({ findings }: VenueState, { perSecond }: Connection, type: string): void {
-  const frames = (perSecond.get(type) ?? 0) + 1;
-  perSecond.set(type, frames);
-  if (ANSWERS.has(type) || frames <= (FRAMES_PER_SECOND[type] ?? OTHER_FRAMES_PER_SECOND)) return;
-  findings.fail('rate', `more than ${frames - 1} frames of type ${type} came in a second`);
+function count({ findings }: VenueState, { frames }: Connection, type: string): void {
+  const counter = frames.get(type) ?? countPerSecond(() => performance.now());
+  frames.set(type, counter);
+  const came = counter();
+  if (LINK_ANSWERS.has(type) || came <= (LINK_FRAMES_PER_SECOND[type] ?? LINK_OTHER_FRAMES_PER_SECOND))
+    return;
+  findings.fail('rate', `more than ${came - 1} frames of type ${type} came in a second`);
 }
 
 function checkHello({ world, solverId, findings }: VenueState, message: Hello, nonce: Bytes32): void {

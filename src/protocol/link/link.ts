@@ -9,6 +9,11 @@ import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } 
 export const LINK_PROTOCOL_VERSION = 1;
 export const LINK_PATH = '/api/v1/solver/ws';
 export const LINK_MAX_PAYLOAD_BYTES = 64 * 1024;
+/** What a solver may send in a second by type; no answer is of these. More close the connection. */
+export const LINK_FRAMES_PER_SECOND: Readonly<Record<string, number>> = { levels: 4_000, fill: 1_000 };
+export const LINK_OTHER_FRAMES_PER_SECOND = 100;
+/** The frames that answer a request or a slice; `LINK_FRAMES_PER_SECOND` does not limit them. */
+export const LINK_ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
 export const LINK_HEARTBEAT_SECONDS = 5;
 /** Then the peer counts as dead. */
 export const LINK_MISSED_HEARTBEATS = 3;
@@ -300,7 +305,7 @@ export const SOLVER_TYPES: ReadonlySet<string> = new Set(
 );
 
 /** Ignore unknown types and warn once; count broken frames. */
-export type Read<M> =
+type Read<M> =
   | { ok: true; message: M }
   | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string; broken?: BrokenFrame };
 

@@ -1,6 +1,7 @@
-/** Token buckets by id: a rate per second with room for a burst. */
+/** Token buckets by id, and what a caller is told about its own. */
 
 import { LRUCache } from 'lru-cache';
+import { countPerSecond, deductTokens, fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ApiError } from '../../protocol/errors.ts';
 
@@ -35,59 +36,43 @@ export interface Buckets {
   spent(id: string, count: number): void;
 }
 
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
-
-/**
- * `burst`: size of each bucket, in seconds of the rate. In `risk/rate.ts` it is in tokens. `maxIds`: buckets
- * kept in memory.
- */
+/** `burst`: size of each bucket, in seconds of the rate. `maxIds`: buckets kept in memory. */
 export function createBuckets(
   clock: Clock,
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
 ): Buckets {
-  const capacity = Math.max(1, perSecond * burst);
+  const rule = { perSecond, burst: Math.max(1, perSecond * burst) };
   // An evicted id starts with a full bucket; only a flood of ids evicts any.
-  const buckets = new LRUCache<string, Bucket>({ max: maxIds });
+  const buckets = new LRUCache<string, Tokens>({ max: maxIds });
 
-  function filled(id: string): Bucket {
-    const nowMs = clock.monotonicMs();
+  function bucketOf(id: string, nowMs: number): Tokens {
     let bucket = buckets.get(id);
-    if (!bucket) buckets.set(id, (bucket = { tokens: capacity, atMs: nowMs }));
-    bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
-    bucket.atMs = nowMs;
+    if (!bucket) buckets.set(id, (bucket = fullBucket(rule, nowMs)));
     return bucket;
   }
 
   return {
-    take(id, cost = 1) {
-      const bucket = filled(id);
-      const ok = bucket.tokens >= 1;
-      if (ok) bucket.tokens = Math.max(-capacity, bucket.tokens - cost);
+    take(id, cost) {
+      const nowMs = clock.monotonicMs();
+      const bucket = bucketOf(id, nowMs);
+      const ok = takeToken(bucket, nowMs, rule, cost);
       return {
         ok,
         perSecond,
-        limit: Math.floor(capacity),
-        remaining: Math.max(0, Math.floor(bucket.tokens)),
-        resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
+        limit: Math.floor(rule.burst),
+        remaining: Math.max(0, Math.floor(bucket.left)),
+        resetSeconds: bucket.left >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.left) / perSecond)),
       };
     },
     spent(id, count) {
-      const bucket = filled(id);
-      bucket.tokens = Math.max(-capacity, bucket.tokens - count);
+      const nowMs = clock.monotonicMs();
+      deductTokens(bucketOf(id, nowMs), nowMs, rule, count);
     },
   };
 }
 
 /** false once a connection has sent more than `most` frames within one second. */
 export function frameLimit(clock: Clock, most: number): () => boolean {
-  let second = 0;
-  let count = 0;
-  return () => {
-    const now = Math.floor(clock.monotonicMs() / 1000);
-    if (now !== second) [second, count] = [now, 0];
-    return ++count <= most;
-  };
+  const count = countPerSecond(() => clock.monotonicMs());
+  return () => count() <= most;
 }

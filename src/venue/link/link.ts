@@ -5,7 +5,10 @@ import type { Socket, SocketListener, SocketRoute } from '../../ports/http.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import {
   type FromSolver,
+  LINK_ANSWERS,
+  LINK_FRAMES_PER_SECOND,
   LINK_MAX_PAYLOAD_BYTES,
+  LINK_OTHER_FRAMES_PER_SECOND,
   LINK_PATH,
   LINK_PROTOCOL_VERSION,
   readFromSolver,
@@ -28,14 +31,12 @@ import { resyncSoon } from './resync.ts';
 
 const HANDSHAKE_MS = 10_000;
 /** The limit of one connection for each kind of frame; beyond it the connection is closed. */
-const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { answer: 50_000, levels: 4_000, fill: 1_000 };
-const OTHER_FRAMES_PER_SECOND = 100;
+const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { ...LINK_FRAMES_PER_SECOND, answer: 50_000 };
 
-const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
 const KINDS: readonly string[] = [...SOLVER_TYPES, 'invalid', 'unknown_type'];
 
 /** The kind against whose limit a frame counts. */
-const limitOf = (kind: string): string => (ANSWERS.has(kind) ? 'answer' : kind);
+const limitOf = (kind: string): string => (LINK_ANSWERS.has(kind) ? 'answer' : kind);
 const SPARE_ANSWERS = 2_000;
 
 /** The limit of one solver. Each hello costs signature recoveries and chain reads. */
@@ -151,7 +152,8 @@ function receive(
 /** Counts the frame against the limit of its kind. */
 function mayRead(deps: LinkDeps, connection: LinkConnection, kind: string): boolean {
   const limit =
-    connection.limits.get(kind) ?? frameLimit(deps.clock, FRAMES_PER_SECOND[kind] ?? OTHER_FRAMES_PER_SECOND);
+    connection.limits.get(kind) ??
+    frameLimit(deps.clock, FRAMES_PER_SECOND[kind] ?? LINK_OTHER_FRAMES_PER_SECOND);
   connection.limits.set(kind, limit);
   return limit() && (kind !== 'answer' || connection.spareAnswers-- > 0);
 }

@@ -6,10 +6,10 @@
 
 import { WebSocket } from 'ws';
 import { openSocket } from '../../ws/open-socket.ts';
-import { perSecond } from '../../ws/per-second.ts';
+import { countPerSecond } from '../../../risk/rate.ts';
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseBounded, type RpcAnswer } from './answers.ts';
 
-export interface WsTransport {
+interface WsTransport {
   request(call: { method: string; params: readonly unknown[] }): Promise<unknown>;
   /** Rejects when the node has no subscriptions. Lasts over lost connections. */
   subscribe(onHead: () => void): Promise<() => void>;
@@ -48,7 +48,7 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
     );
     socket = current;
     let alive = true;
-    const unasked = perSecond(() => performance.now());
+    const unasked = countPerSecond(() => performance.now());
     const pings = setInterval(() => {
       if (!alive) return current.terminate();
       alive = false;

@@ -17,7 +17,8 @@ import { CLOSE } from '../../../protocol/api/events.ts';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../../protocol/api/tickets.ts';
 import { edgeHeaders, headerLines, requestIdOf, requestIds } from '../edge.ts';
 import { inRequest } from '../../pino/request-context.ts';
-import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../../ws/per-second.ts';
+import { countPerSecond } from '../../../risk/rate.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND } from '../../ws/control-frames.ts';
 
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
@@ -268,7 +269,7 @@ function serve<Key extends ApiCaller>(
       wrapped.close(1011, 'internal error');
     }
   });
-  const controls = perSecond(() => performance.now());
+  const controls = countPerSecond(() => performance.now());
   const control = (): void => {
     if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) wrapped.close(1008, 'too many pings');
   };
