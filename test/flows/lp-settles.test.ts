@@ -384,6 +384,10 @@ test('after a crash nothing is signed until every lost quote has expired, and th
   lp = await startLp({ alone: true });
   expect(lp.status()).toMatchObject({ status: 'standby' });
   expect(lp.status().reasons.map(({ kind }) => kind)).toContain('quarantine');
+  // Nor does a stop while it waits make its inventory complete.
+  await lp.stop();
+  lp = await startLp({ alone: true });
+  expect(lp.status().reasons.map(({ kind }) => kind)).toContain('quarantine');
   // Opened only now, so that the first process cannot have stored it: the second fills it, once the first has
   // given back the sender.
   await here.send(keeper.address, here.chain.escrow, openForCall(later.order, later.funding));

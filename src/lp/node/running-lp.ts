@@ -147,6 +147,9 @@ export async function startLp(
         { live: ledger.live },
         'LP is down with too many live quotes to write: the next start waits',
       );
+    // The ledger lacks the quotes of the process before this one: only waiting makes up for them.
+    if (leases.quarantine().length > 0)
+      return log.warn({}, 'LP is down before quotes of an earlier start have expired: the next start waits');
     const clean = await store.stop({
       ledger: ledger.snapshotChunks(),
       cursors: [...parts.followers.values()].map((follower) => follower.cursor()),
