@@ -24,7 +24,7 @@ export interface Limits {
 }
 
 /** Shares of net asset value, in bps. `totalBps` null: only the configured limit counts. */
-export interface CapitalShares {
+interface CapitalShares {
   totalBps: number | null;
   gapLossBps: number;
 }
@@ -68,7 +68,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-export const CAP_CONTROLS = {
+const CAP_CONTROLS = {
   total: 'limit_total',
   perTaker: 'limit_taker',
   perTakerPair: 'limit_taker_pair',
@@ -88,9 +88,13 @@ function keysOf(
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
+/** What a cap counts. Refusals and shares are looked for in this order. */
+export const CAP_KINDS = ['count', 'notional', 'gapLoss'] as const;
+type CapKind = (typeof CAP_KINDS)[number];
+
 export interface FullestCap {
   scope: Scope;
-  what: 'count' | 'notional' | 'gapLoss';
+  what: CapKind;
   used: bigint;
   cap: bigint;
 }
@@ -98,21 +102,21 @@ export interface FullestCap {
 /** The fullest cap of these counters, which are in the order of `SCOPES`. Called for every quote. */
 export function fullestCap(limits: Limits, counters: readonly Outstanding[]): FullestCap | undefined {
   let fullest = -1;
-  let scope: FullestCap['scope'] = 'total';
-  let what: FullestCap['what'] = 'count';
+  let scope: Scope = 'total';
+  let what: CapKind = 'count';
   let used: bigint | number = 0;
   let most: bigint | number = 0;
   for (let at = 0; at < SCOPES.length; at++) {
     const cap = limits[SCOPES[at] as Scope];
     const now = counters[at] as Outstanding;
     if (cap === undefined || now.count === 0) continue;
-    for (const each of KINDS) {
+    for (const each of CAP_KINDS) {
       const limit = cap[each];
       if (limit === undefined) continue;
-      const share = Number(now[each]) / Number(limit);
+      const share = shareOf(now[each], limit);
       if (share <= fullest) continue;
       fullest = share;
-      scope = SCOPES[at] as FullestCap['scope'];
+      scope = SCOPES[at] as Scope;
       what = each;
       used = now[each];
       most = limit;
@@ -121,45 +125,65 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Fu
   return fullest < 0 ? undefined : { scope, what, used: BigInt(used), cap: BigInt(most) };
 }
 
-const KINDS = ['count', 'notional', 'gapLoss'] as const;
+/** The part of a cap that is used; 1 is full. A cap of zero is full. */
+const shareOf = (used: bigint | number, most: bigint | number): number =>
+  Number(most) === 0 ? 1 : Number(used) / Number(most);
 
+/** The fullest of the three counts of one cap. */
+export function fullness(cap: Cap, counter: Readonly<Outstanding>): number {
+  let most = 0;
+  for (const what of CAP_KINDS) {
+    const limit = cap[what];
+    if (limit !== undefined) most = Math.max(most, shareOf(counter[what], limit));
+  }
+  return most;
+}
+
+/** What one request counts against a cap of this kind. */
+export const claimed = (request: HoldRequest, what: CapKind): bigint =>
+  what === 'count' ? 1n : what === 'notional' ? request.notional : (request.gapLoss ?? 0n);
+
+/** One count of one cap, to be checked against the counters of all replicas by its key. */
 export interface CapClaim {
   key: string;
   amount: bigint;
   most: bigint;
   scope: Scope;
-  what: 'count' | 'notional' | 'gapLoss';
+  what: CapKind;
 }
 
+/** Lists what a request claims, for counters outside this process. `overCap` checks the same in it. */
 export function claimsOf(request: HoldRequest, asset: string, limits: Limits): CapClaim[] {
   const claims: CapClaim[] = [];
   const keys = keysOf(request, asset);
   for (const [at, scope] of SCOPES.entries()) {
     const cap = limits[scope];
     if (cap === undefined) continue;
-    for (const what of KINDS) {
+    for (const what of CAP_KINDS) {
       const most = cap[what];
       if (most === undefined) continue;
-      const amount = what === 'count' ? 1n : what === 'notional' ? request.notional : (request.gapLoss ?? 0n);
+      const amount = claimed(request, what);
       claims.push({ key: `${what} ${keys[at]}`, amount, most: BigInt(most), scope, what });
     }
   }
   return claims;
 }
 
+/** Declines a request that claims more than the `room` of one cap: with the amount that would fit. */
 export function capRefusal(
-  { amount }: Pick<HoldRequest, 'amount'>,
-  { scope, what, amount: claimed }: CapClaim,
+  request: HoldRequest,
+  { scope, what, most }: Pick<CapClaim, 'scope' | 'what'> & { most: bigint | number },
   room: bigint,
 ): Decline {
-  const words = { count: 'count', notional: 'notional', gapLoss: 'loss by a jump' };
   return {
     declined: 'limit',
     control: what === 'gapLoss' ? 'gap_loss' : CAP_CONTROLS[scope],
-    detail: `${scope}: ${words[what]}`,
-    maxAmount: what === 'count' ? 0n : within(amount, room, claimed),
+    detail: `${scope}: ${what === 'count' ? `${most} live quotes` : WORDS[what]}`,
+    maxAmount: what === 'count' ? 0n : within(request.amount, room, claimed(request, what)),
   };
 }
+
+const WORDS = { notional: 'notional', gapLoss: 'loss by a jump' } as const;
 
 /** The part of `amount` whose share of `whole` fits in `room`, rounded down. */
 export const within = (amount: bigint, room: bigint, whole: bigint): bigint =>

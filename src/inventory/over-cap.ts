@@ -1,9 +1,20 @@
-/** Checks whether a request would exceed a cap on live quotes. */
+/**
+ * Checks in this process whether a request would exceed a cap on live quotes. Replicas check the same claims
+ * in Redis (`claimsOf`): the counters there sum over all replicas, and the check is atomic with the hold.
+ */
 
-import type { Control, Decline } from '../domain/decline.ts';
+import type { Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
 import type { NonceGroup } from './hold.ts';
-import { CAP_CONTROLS, type Limits, type Outstanding, type Scope, SCOPES, within } from './limits.ts';
+import {
+  CAP_KINDS,
+  capRefusal,
+  claimed,
+  type Limits,
+  type Outstanding,
+  type Scope,
+  SCOPES,
+} from './limits.ts';
 import { countedAgainst } from './nonce-group.ts';
 
 /**
@@ -18,32 +29,20 @@ export function overCap(
   group: NonceGroup,
 ): Decline | undefined {
   let least: Decline | undefined;
-  const gapLoss = request.gapLoss ?? 0n;
-  const tighter = (maxAmount: bigint, control: Control, detail: string) => {
-    if (least?.maxAmount === undefined || maxAmount < least.maxAmount)
-      least = { declined: 'limit', control, detail, maxAmount };
-  };
   for (let at = 0; at < SCOPES.length; at++) {
     const scope = SCOPES[at] as Scope;
     const cap = limits[scope];
     if (cap === undefined) continue;
     const now = counters[at] as Outstanding;
     const own = countedAgainst(group, at, now);
-    if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count)
-      tighter(0n, CAP_CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
-    if (cap.notional !== undefined) {
-      const headroom = cap.notional - now.notional + (own?.notional ?? 0n);
-      if (request.notional > headroom)
-        tighter(
-          within(request.amount, headroom, request.notional),
-          CAP_CONTROLS[scope],
-          `${scope}: notional`,
-        );
-    }
-    if (cap.gapLoss !== undefined) {
-      const headroom = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
-      if (gapLoss > headroom)
-        tighter(within(request.amount, headroom, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
+    for (const what of CAP_KINDS) {
+      const most = cap[what];
+      if (most === undefined) continue;
+      const counted = own === undefined ? 0n : what === 'count' ? 1n : own[what];
+      const room = BigInt(most) - BigInt(now[what]) + counted;
+      if (claimed(request, what) <= room) continue;
+      const refusal = capRefusal(request, { scope, what, most }, room);
+      if (least?.maxAmount === undefined || (refusal.maxAmount ?? 0n) < least.maxAmount) least = refusal;
     }
   }
   return least;

@@ -9,7 +9,8 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { LpAward, LpSignal, LpStore } from '../../ports/stores/lp-store.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpChainWithPort } from './setup.ts';
-import { bucketsOf, checkDecimals, graceSecondsOf, limitsOf, waitUntilReady } from './setup.ts';
+import { limitsOf } from '../config/limits.ts';
+import { bucketsOf, checkDecimals, graceSecondsOf, waitUntilReady } from './setup.ts';
 import type { LpNodeDeps } from './interface.ts';
 
 export interface OpenedLedger extends Restored {

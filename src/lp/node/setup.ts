@@ -5,7 +5,6 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { BucketConfig } from '../../inventory/bucket.ts';
 import type { LeaseRule } from '../../inventory/lease.ts';
-import type { Cap, Limits } from '../../inventory/limits.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Sequencer } from '../../ports/feed.ts';
@@ -125,14 +124,6 @@ export function bucketsOf(
         buffer: parseUnits(buffers.get(chain.id)?.[symbol] ?? '0', decimals),
       })),
   );
-}
-
-export function limitsOf({ limits }: LpConfig): Limits {
-  const cap = (given: { count?: number | undefined; notionalUsd?: number | undefined } | undefined): Cap => ({
-    ...(given?.count !== undefined && { count: given.count }),
-    ...(given?.notionalUsd !== undefined && { notional: BigInt(given.notionalUsd) * 1_000_000n }),
-  });
-  return Object.fromEntries(Object.entries(limits).map(([name, given]) => [name, cap(given)]));
 }
 
 /** The selector of ERC-20 `decimals()`. */

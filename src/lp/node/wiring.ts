@@ -38,7 +38,7 @@ import { createShadowLog } from '../shadow/shadow-log.ts';
 import type { LpNodeDeps } from './interface.ts';
 import type { OpenedLedger } from './opened-ledger.ts';
 import type { CommonDeps, LpCore, LpParts } from './parts.ts';
-import { graceSecondsOf, leaseRules, limitsOf, type NodeBase } from './setup.ts';
+import { graceSecondsOf, leaseRules, type NodeBase } from './setup.ts';
 import { awardPairOf, createValues } from './values.ts';
 
 export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opened: OpenedLedger): LpParts {
@@ -62,7 +62,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const quoteEvents = createQuoteEvents({ log });
   const risk = createRisk(
     {
-      ...{ ...common, limitsOf, slug, shared: shared !== undefined, saved: opening.risk },
+      ...{ ...common, slug, shared: shared !== undefined, saved: opening.risk },
       pauses: opened.pauses,
       assetOf: (chainId, token) => ledger.bucket(chainId, token as Address),
       changed: announceStatus,

@@ -80,6 +80,6 @@ export function capOf(fullest: FullestCap | undefined): ExplainedLimit | null {
     name: `${scope} ${what}`,
     value: text(used),
     limit: text(cap),
-    share: Number((used * 1_000_000n) / cap) / 1e6,
+    share: cap === 0n ? 1 : Number((used * 1_000_000n) / cap) / 1e6,
   };
 }

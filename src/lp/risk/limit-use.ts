@@ -1,7 +1,7 @@
 /** Shows how full every limit on live quotes is, for an operator who sees quotes declined with `limit`. */
 
 import type { Ledger } from '../../inventory/ledger.ts';
-import type { Cap, Limits, Outstanding } from '../../inventory/limits.ts';
+import { type Cap, fullness, type Limits, type Outstanding } from '../../inventory/limits.ts';
 
 export interface LimitUse {
   scope: string;
@@ -51,12 +51,4 @@ function useOf(scope: string, of: string, cap: Cap, counter: Outstanding): Limit
   };
 }
 
-function fullness(cap: Cap, { count, notional, gapLoss }: Readonly<Outstanding>): number {
-  let most = cap.count === undefined ? 0 : share(count, cap.count);
-  if (cap.notional !== undefined) most = Math.max(most, share(Number(notional), Number(cap.notional)));
-  if (cap.gapLoss !== undefined) most = Math.max(most, share(Number(gapLoss), Number(cap.gapLoss)));
-  return most;
-}
-
 const dollars = (millionths: bigint): number => Number(millionths) / 1e6;
-const share = (now: number, most: number): number => (most === 0 ? 1 : now / most);

@@ -42,7 +42,6 @@ test('a pair removed by a reload has no condition', () => {
       pauses: {},
       assetOf: () => undefined,
       slug: String,
-      limitsOf: () => ({}),
       changed() {},
       killed() {},
     },

@@ -24,6 +24,7 @@ import { type ConfigurableGuard, createGuard, type Guard } from './guard.ts';
 import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-switch.ts';
 import type { Market } from '../market/market.ts';
 import { createNav, type Nav } from './nav.ts';
+import { limitsOf } from '../config/limits.ts';
 import { longestTenorSeconds } from '../config/longest-tenor.ts';
 import type { QuoteRoute } from '../routes/route.ts';
 import { createPairMonitor, type PairMonitor } from './pair-monitor.ts';
@@ -37,7 +38,7 @@ export interface RiskStatus {
   suspects: SuspectTaker[];
 }
 
-export interface Halt {
+interface Halt {
   control: Control;
   note: string;
 }
@@ -103,7 +104,6 @@ interface RiskDeps {
   pauses: Readonly<Record<string, string>>;
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
   slug(chainId: number): string;
-  limitsOf(config: LpConfig): Limits;
   changed(): void;
   /** Called once whenever the kill switch is engaged in this process. */
   killed(by: KilledBy, note: string): void;
@@ -205,7 +205,7 @@ function openState(deps: RiskDeps, config: LpConfig): RiskState {
     ...{ board, kill, pauses, nav, capital, takers, monitor, guard },
     chains: config.chains.map(({ chainId }) => chainId),
     config,
-    configuredLimits: deps.limitsOf(config),
+    configuredLimits: limitsOf(config),
     longestSeconds: longestFirmSeconds(config),
   };
   return state;
@@ -364,7 +364,7 @@ function resume(deps: RiskDeps, state: RiskState): void {
   kill.release();
 }
 
-function configure({ ledger, limitsOf }: RiskDeps, state: RiskState, next: LpConfig): void {
+function configure({ ledger }: RiskDeps, state: RiskState, next: LpConfig): void {
   state.config = next;
   state.configuredLimits = limitsOf(next);
   state.longestSeconds = longestFirmSeconds(next);

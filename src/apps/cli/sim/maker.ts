@@ -2,7 +2,7 @@
 
 import { parseUnits } from '../../../domain/amount.ts';
 import type { TransferPolicy } from '../../../inventory/transfer-policy.ts';
-import type { Cap, Limits } from '../../../inventory/limits.ts';
+import { limitsOf } from '../../../lp/config/limits.ts';
 import { createRoutes, type LpChain } from '../../../lp/routes/route.ts';
 import type { PricingParams } from '../../../pricing/params.ts';
 import { parseDecimal, toNumber } from '../../../pricing/rational.ts';
@@ -154,7 +154,7 @@ function makerOf(
     })),
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
-    limits: limitsOf(lp.limits),
+    limits: limitsOf(lp),
     risk: risk ? lp.risk : null,
     adverseBps: lp.takers.startBps,
     noiseBps,
@@ -232,23 +232,6 @@ function withParams(json: unknown, places: readonly number[], params: Partial<Pr
         if (name in own) Object.assign(own, { [name]: value });
   }
   return copy;
-}
-
-function limitsOf(limits: LpAppConfig['lp']['limits']): Limits {
-  const cap = ({
-    count,
-    notionalUsd,
-  }: { count?: number | undefined; notionalUsd?: number | undefined } = {}): Cap => ({
-    ...(count !== undefined && { count }),
-    ...(notionalUsd !== undefined && { notional: BigInt(notionalUsd) * 1_000_000n }),
-  });
-  return {
-    perTaker: cap(limits.perTaker),
-    perTakerPair: cap(limits.perTakerPair),
-    perPair: cap(limits.perPair),
-    perPairSide: cap(limits.perPairSide),
-    total: cap(limits.total),
-  };
 }
 
 const wholeOf = (text: string | null): number | null => {
