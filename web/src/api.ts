@@ -1,48 +1,12 @@
 /** Calls of the LP's admin API through the console's session. Types come from the server's own. */
 
-import type { PricingPage } from '../../src/apps/lp/pricing/routes.ts';
-import type { PlanView } from '../../src/apps/lp/transfers/plans.ts';
-import type { TransferHistory } from '../../src/apps/lp/transfers/view.ts';
-import type { ReloadPreview } from '../../src/apps/lp/reload.ts';
-import type { AuditEntry } from '../../src/ports/stores/audit-log.ts';
-import type { LpNode, LpStatus } from '../../src/lp/node/interface.ts';
-import type { Accounts } from '../../src/lp/accounting/accounts.ts';
-
-/** The type as JSON carries it: amounts beyond what a number holds are decimal texts. */
-export type Json<T> = T extends bigint
-  ? string
-  : T extends readonly (infer Item)[]
-    ? Json<Item>[]
-    : T extends object
-      ? { [Key in keyof T]: Json<T[Key]> }
-      : T;
+import type { AdminActions, AdminReads } from '../../src/apps/lp/admin/answers.ts';
+import type { Json } from '../../src/protocol/json.ts';
 
 export type Role = 'viewer' | 'operator';
 
-export interface Answers {
-  '/status': Json<LpStatus> & {
-    sending: 'held' | 'free';
-    pause: { note: string; by: string; atMs: number } | null;
-  };
-  '/inventory': {
-    buckets: Json<ReturnType<LpNode['inventory']>>;
-    positions: Json<ReturnType<LpNode['positions']>>;
-    receivables: Json<ReturnType<LpNode['receivables']>>;
-    rebalancing: Json<ReturnType<LpNode['rebalancing']>>;
-  };
-  '/limits': Json<ReturnType<LpNode['limits']>>;
-  '/risk': Json<ReturnType<LpNode['risk']>>;
-  '/rfqs': Json<ReturnType<LpNode['recorded']>>;
-  '/awards': { awards: Json<Awaited<ReturnType<LpNode['awards']>>> };
-  '/pricing': Json<PricingPage>;
-  '/audit': { entries: AuditEntry[] };
-  '/pnl': Json<Awaited<ReturnType<Accounts['profit']>>>;
-  '/transfers': Json<TransferHistory>;
-  '/transfers/plan': { plans: PlanView[] };
-  '/explain': { explanations: Json<Awaited<ReturnType<Accounts['explain']>>> };
-}
-
-export type PricingPreview = Json<ReloadPreview>;
+export type Answers = { [Path in keyof AdminReads]: Json<AdminReads[Path]> };
+export type PricingPreview = Json<AdminActions['/pricing/preview']>;
 
 /** The server's words when it refused, or the news that it did not answer. */
 export class ApiError extends Error {
@@ -87,8 +51,9 @@ async function call<T>(method: string, path: string, body?: string): Promise<T> 
   );
 }
 
+/** `rest` follows the path: a query with its "?", or what stands for `/:id`. */
 export const read = <Path extends keyof Answers>(path: Path, rest = ''): Promise<Answers[Path]> =>
-  call('GET', `/api${path}${rest}`);
+  call('GET', `/api${path.replace('/:id', '')}${rest}`);
 
 export const act = (path: string, command: Readonly<Record<string, string>> = {}) =>
   call('POST', `/api${path}`, JSON.stringify({ by: 'console', ...command }));

@@ -76,7 +76,7 @@ export async function runAudit({
 async function committedOf(config: string): Promise<LpView['committed']> {
   const said = await openAdminClient({ config })
     .then(
-      (door) => door.get<{ buckets: { chainId: number; token: Address; committed: string }[] }>('/inventory'),
+      (door) => door.get('/inventory'),
       () => undefined,
     )
     .catch(() => undefined);

@@ -2,7 +2,9 @@
 
 import { userInfo } from 'node:os';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
+import type { Json } from '../../protocol/json.ts';
 import { loadConfig } from '../config/load.ts';
+import type { AdminActions, AdminEndings, AdminReads } from './admin/answers.ts';
 import { zLpServers } from './config.ts';
 import { readAdminToken } from './token.ts';
 import { toolContext } from '../wiring/process.ts';
@@ -18,14 +20,22 @@ export interface AdminClientOptions {
 
 export interface AdminClient {
   readonly url: string;
-  get<T>(path: string): Promise<T>;
-  /** Answers the body also of a refusal (409). Throws when no LP answers. */
-  post<T>(
-    path: string,
+  /** `id` stands for `:id` in the path; `query` comes without "?". */
+  get<Path extends keyof AdminReads>(
+    path: Path,
+    given?: { id?: string; query?: string },
+  ): Promise<Json<AdminReads[Path]>>;
+  /** Answers the body also of a refusal (409), with `error`. Throws when no LP answers. */
+  post<Path extends keyof AdminActions>(
+    path: Path,
     fields?: Readonly<Record<string, string | number>>,
-  ): Promise<{ ok: boolean; body: T }>;
-  delete<T>(path: string): Promise<T>;
+  ): Promise<{ ok: boolean; body: Done<Path> }>;
+  delete<Path extends keyof AdminEndings>(path: Path, id?: string): Promise<Json<AdminEndings[Path]>>;
 }
+
+type Done<Path extends keyof AdminActions> = Json<AdminActions[Path]> & {
+  error?: { code: string; message: string };
+};
 
 const TIMEOUT_MS = 10_000;
 
@@ -33,11 +43,11 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
   const { url, tokenFile, secrets, opsUrl, config } = await find(options);
   const token = tokenFile === null ? undefined : await readAdminToken(tokenFile, secrets);
 
-  async function call(
+  async function call<T>(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
     fields?: object,
-  ): Promise<{ status: number; body: unknown }> {
+  ): Promise<{ status: number; body: T }> {
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(fields !== undefined && { 'content-type': 'application/json' }),
@@ -66,20 +76,33 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
       throw new RequestError(error?.message ?? `The LP answered ${response.status}.`, {
         code: error?.code ?? 'refused',
       });
-    return { status: response.status, body };
+    return { status: response.status, body: body as T };
   }
 
   return {
     url,
-    get: async <T>(path: string) => (await call('GET', path)).body as T,
-    async post<T>(path: string, fields: Readonly<Record<string, string | number>> = {}) {
-      const { status, body } = await call('POST', path, { by: whoAmI(), ...fields });
-      return { ok: status < 400, body: body as T };
+    async get<Path extends keyof AdminReads>(
+      path: Path,
+      { id, query }: { id?: string; query?: string } = {},
+    ) {
+      const asked = query === undefined ? '' : `?${query}`;
+      return (await call<Json<AdminReads[Path]>>('GET', `${withId(path, id)}${asked}`)).body;
     },
-    delete: async <T>(path: string) =>
-      (await call('DELETE', `${path}?by=${encodeURIComponent(whoAmI())}`)).body as T,
+    async post<Path extends keyof AdminActions>(
+      path: Path,
+      fields: Readonly<Record<string, string | number>> = {},
+    ) {
+      const { status, body } = await call<Done<Path>>('POST', path, { by: whoAmI(), ...fields });
+      return { ok: status < 400, body };
+    },
+    async delete<Path extends keyof AdminEndings>(path: Path, id?: string) {
+      const by = encodeURIComponent(whoAmI());
+      return (await call<Json<AdminEndings[Path]>>('DELETE', `${withId(path, id)}?by=${by}`)).body;
+    },
   };
 }
+
+const withId = (path: string, id = ''): string => path.replace(':id', () => encodeURIComponent(id));
 
 async function find({
   config: file,

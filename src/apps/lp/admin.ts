@@ -3,12 +3,13 @@
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
-import { getRoute as get } from './books.ts';
+import type { AdminActions, StatusView } from './admin/answers.ts';
+import { getRoute as get } from './admin/route.ts';
 import type { Brake } from './brake.ts';
 import { readCommand } from './command.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
-import { signalView } from './signals.ts';
+import { signalView } from './admin/signal-view.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { badRequest } from '../wiring/bad-request.ts';
 
@@ -28,7 +29,7 @@ export function operatorRoutes({
   log: OperatorLog;
   reloader: Reloader;
 }): OpsRoute[] {
-  const status = () => ({
+  const status = (): StatusView => ({
     ...node.status(),
     signals: node.status().signals.map((signal) => signalView(signal, clock.nowMs())),
     sending: brake.held() ? 'held' : 'free',
@@ -99,7 +100,7 @@ export function operatorRoutes({
       method: 'POST',
       path: '/reload/preview',
       async handle() {
-        const body = await reloader.preview();
+        const body: AdminActions['/reload/preview'] = await reloader.preview();
         if (body.reasons.length === 0) return { status: 200, body };
         return { status: 409, body: { error: { code: 'reload_refused', message: WOULD_REFUSE }, ...body } };
       },
@@ -108,7 +109,7 @@ export function operatorRoutes({
       method: 'POST',
       path: '/reload',
       async handle({ query, body, address }) {
-        const done = await reloader.reload(readCommand(query, body).by, address);
+        const done: AdminActions['/reload'] = await reloader.reload(readCommand(query, body).by, address);
         if (done.applied) return { status: 200, body: done };
         return {
           status: 409,

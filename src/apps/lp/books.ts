@@ -4,6 +4,8 @@ import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
+import type { ReconciliationView } from './admin/answers.ts';
+import { getRoute } from './admin/route.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey, ProfitWindow } from '../../ports/stores/accounting-store.ts';
 import { badRequest } from '../wiring/bad-request.ts';
@@ -11,17 +13,8 @@ import { badRequest } from '../wiring/bad-request.ts';
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;
 
-export const getRoute = (
-  path: string,
-  answer: (request: Parameters<OpsRoute['handle']>[0]) => unknown,
-): OpsRoute => ({
-  method: 'GET',
-  path,
-  handle: async (request) => ({ status: 200, body: await answer(request) }),
-});
-
 export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsRoute[] {
-  const reconciled = async () => ({
+  const reconciled = async (): Promise<ReconciliationView> => ({
     reconciled: await node.accounts().reconcile(),
     gas: await node.accounts().reconcileGas(),
   });

@@ -15,7 +15,7 @@ const zCommand = z.strictObject({
   chain: zText.min(1).optional(),
 });
 
-export interface Command {
+interface Command {
   by: string;
   note: string | null;
   /** The pair or chain; undefined: the whole LP. */

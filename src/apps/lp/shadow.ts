@@ -4,7 +4,8 @@ import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { LP_SHADOW_MIGRATIONS } from '../../adapters/postgres/migrations/lp-shadow.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import { type Loaded, parseConfig } from '../config/load.ts';
-import { getRoute, windowOf } from './books.ts';
+import { getRoute } from './admin/route.ts';
+import { windowOf } from './books.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { LP_TABLES } from './schema.ts';
 

@@ -10,8 +10,10 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { LpSignal } from '../../ports/stores/lp-store.ts';
 import { describeIssues } from '../config/load.ts';
-import { getRoute as get } from './books.ts';
+import type { AdminActions, AdminEndings, SignalsView } from './admin/answers.ts';
+import { getRoute as get } from './admin/route.ts';
 import type { OperatorLog } from './operator-log.ts';
+import { type SignalView, signalView } from './admin/signal-view.ts';
 
 const zText = z.string().trim().min(1).max(200);
 const zBps = z.number().default(0);
@@ -35,28 +37,6 @@ const zSignalRequest = z
     message: 'give either ttlSeconds or expiresAt (Unix seconds): a signal always ends',
   });
 
-/** A signal as the admin API shows it; times in Unix seconds. */
-export interface SignalView {
-  id: string;
-  pair: string;
-  side: 'buy' | 'sell' | null;
-  skewBps: number;
-  fairValueShiftBps: number;
-  widthBps: number;
-  setAt: number;
-  expiresAt: number;
-  secondsLeft: number;
-  by: string;
-  note: string | null;
-}
-
-export const signalView = ({ setAtMs, expiresAtMs, ...signal }: LpSignal, nowMs: number): SignalView => ({
-  ...signal,
-  setAt: Math.floor(setAtMs / 1000),
-  expiresAt: Math.ceil(expiresAtMs / 1000),
-  secondsLeft: Math.max(0, Math.ceil((expiresAtMs - nowMs) / 1000)),
-});
-
 export function signalRoutes({
   node,
   clock,
@@ -73,8 +53,11 @@ export function signalRoutes({
     'Signals of the operator that were refused, by reason',
     { reason: SIGNAL_REFUSALS },
   );
-  const view = (signal: LpSignal) => signalView(signal, clock.nowMs());
-  const listed = () => ({ signals: node.status().signals.map(view), bounds: node.limits().signals });
+  const view = (signal: LpSignal): SignalView => signalView(signal, clock.nowMs());
+  const listed = (): SignalsView => ({
+    signals: node.status().signals.map(view),
+    bounds: node.limits().signals,
+  });
 
   async function clear(of: string | undefined, by: string, address: string) {
     try {
@@ -85,7 +68,8 @@ export function signalRoutes({
           note: signal.note,
           changes: changesOf([signal], undefined),
         });
-      return { status: 200, body: { cleared: ended.map(view), ...listed() } };
+      const body: AdminEndings['/signals'] = { cleared: ended.map(view), ...listed() };
+      return { status: 200, body };
     } catch (error) {
       if (!(error instanceof RequestError) || error.code !== 'unknown_signal') throw error;
       return { status: 404, body: { error: { code: error.code, message: error.message } } };
@@ -107,7 +91,8 @@ export function signalRoutes({
             note: signal.note,
             changes: changesOf(replaced, signal),
           });
-          return { status: 200, body: { signal: view(signal), replaced: replaced.map(view) } };
+          const set: AdminActions['/signals'] = { signal: view(signal), replaced: replaced.map(view) };
+          return { status: 200, body: set };
         } catch (error) {
           if (!(error instanceof SignalRefusedError)) throw error;
           refused.add({ reason: error.code as (typeof SIGNAL_REFUSALS)[number] });

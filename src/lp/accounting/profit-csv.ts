@@ -2,31 +2,13 @@
 
 import { formatUnits } from '../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
-import type { TradeView } from './trade-view.ts';
+import type { TransferCosts } from '../../ports/stores/accounting-store.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { ShownProfitRow, TradeView } from './trade-view.ts';
 
 /** A row of profit as JSON carries it: millionths of USD are decimal texts. */
-export interface BookedRow {
-  key: string;
-  trades: number;
-  volumeMicros: string;
-  grossMicros: string;
-  feesMicros: string;
-  gasMicros: string;
-  lostMicros: string;
-  realisedMicros: string;
-  markMicros: Record<string, string>;
-  late: number;
-  /** The trade of the row; only with --by trade. */
-  trade?: TradeView;
-}
-
-export interface RebalancingCosts {
-  transfers: number;
-  movedMicros: string;
-  underWayMs: number;
-  feesMicros: string;
-  gasMicros: string;
-}
+type BookedRow = Json<ShownProfitRow>;
+export type RebalancingCosts = Json<TransferCosts>;
 
 interface ProfitRows {
   by: string;

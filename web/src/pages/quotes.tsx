@@ -110,7 +110,7 @@ function useDecimals() {
 function Explained({ id }: { id: string }) {
   const { data, error } = useQuery({
     queryKey: ['/explain', id],
-    queryFn: () => read('/explain', `/${encodeURIComponent(id)}`),
+    queryFn: () => read('/explain/:id', `/${encodeURIComponent(id)}`),
   });
   if (error !== null)
     return (

@@ -1,43 +1,14 @@
 /** `firmquote lp journal`: the accounting ledger beside the chains. Exit code 1: not everything agrees. */
 
 import { formatTokens, parseUnits } from '../../../domain/amount.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { AdminReads } from '../../lp/admin/answers.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { exportJournal } from './export.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 
-interface Books {
-  reconciled: {
-    chain: string;
-    token: string;
-    decimals: number | null;
-    block: string;
-    journal: string;
-    chainSays: string | null;
-    ledger: string | null;
-    difference: string | null;
-  }[];
-  gas: {
-    chain: string;
-    operator: string;
-    symbol: string;
-    decimals: number;
-    block: string;
-    journal: string;
-    chainSays: string;
-    difference: string;
-  }[];
-  lag: { waiting: number; chains: { chain: string; blocks: number }[] };
-}
-
-interface Entry {
-  id: string;
-  kind: string;
-  atMs: number;
-  chainId: number;
-  block: string | null;
-  postings: { account: string; chain: string; symbol: string; decimals: number | null; amount: string }[];
-}
+type Books = Json<AdminReads['/books']>;
 
 const NATIVE_DECIMALS = 18;
 
@@ -81,13 +52,13 @@ export async function showAccounting({
     if (chain === undefined || token === undefined || note === undefined)
       throw badRequest('--adjust needs --chain, --token and --note (the reason).');
     const decimals =
-      token === 'native' ? NATIVE_DECIMALS : decimalsOf(await client.get<Books>('/books'), { chain, token });
+      token === 'native' ? NATIVE_DECIMALS : decimalsOf(await client.get('/books'), { chain, token });
     await client.post('/books/adjust', {
       ...{ chain, token, amount: baseUnitsOf(adjust, decimals).toString(), note },
       ...(operator !== undefined && { operator: operator.toLowerCase() }),
     });
   }
-  const books = await client.get<Books>('/books');
+  const books = await client.get('/books');
   const rows = [
     ...books.reconciled.map((row) => ({ ...row, symbol: row.token })),
     ...books.gas.map(({ operator: of, ...row }) => ({ ...row, token: `gas of ${of}`, ledger: null })),
@@ -134,9 +105,7 @@ const baseUnitsOf = (text: string, decimals: number): bigint =>
   text.startsWith('-') ? -parseUnits(text.slice(1), decimals) : parseUnits(text, decimals);
 
 async function showEntries(client: AdminClient, order: string, { json }: AdminClientOptions): Promise<void> {
-  const { entries } = await client.get<{ entries: Entry[] }>(
-    `/books/${encodeURIComponent(order.toLowerCase())}`,
-  );
+  const { entries } = await client.get('/books/:id', { id: order.toLowerCase() });
   if (json) return console.log(JSON.stringify(entries));
   if (entries.length === 0)
     return console.log('No entries: no event of this order is final yet, or it is not an order of this LP.');

@@ -2,33 +2,20 @@
 
 import { formatTokens } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
-import type { LpStatus } from '../../../lp/node/interface.ts';
-import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
-import type { Reload, ReloadPreview } from '../../lp/reload.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { StatusView } from '../../lp/admin/answers.ts';
+import type { Reload } from '../../lp/reload.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
-import type { SignalView } from '../../lp/signals.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { signalText } from './signal.ts';
 
-type Status = Omit<LpStatus, 'chains' | 'signals'> & {
-  signals: SignalView[];
-  chains: {
-    chainId: number;
-    slug: string;
-    head: string | null;
-    final: string;
-    gasWei: string | null;
-    gasSymbol: string;
-  }[];
-  sending: 'held' | 'free';
-  pause: { by: string; note: string; atMs: number } | null;
-};
+type Status = Json<StatusView>;
 
 const POLL_MS = 1_000;
 
 export async function showStatus(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  print(options, await client.get<Status>('/status'));
+  print(options, await client.get('/status'));
 }
 
 interface Scope {
@@ -49,14 +36,14 @@ export async function pauseLp({
   ...options
 }: AdminClientOptions & Scope & { note?: string }): Promise<void> {
   const client = await openAdminClient(options);
-  const { body } = await client.post<Status>('/pause', given({ note, pair, chain }));
+  const { body } = await client.post('/pause', given({ note, pair, chain }));
   print(options, body);
 }
 
 /** Resumes everything, or one pair or chain. */
 export async function resumeLp({ pair, chain, ...options }: AdminClientOptions & Scope): Promise<void> {
   const client = await openAdminClient(options);
-  const { body } = await client.post<Status>('/resume', given({ pair, chain }));
+  const { body } = await client.post('/resume', given({ pair, chain }));
   print(options, body);
 }
 
@@ -68,10 +55,10 @@ export async function drainLp({
 }: AdminClientOptions & { note?: string; timeout?: number }): Promise<void> {
   const client = await openAdminClient(options);
   const startedMs = performance.now();
-  await client.post<Status>('/pause', { note });
+  await client.post('/pause', { note });
   let last = '';
   for (;;) {
-    const { liveQuotes, openAwards, pause: standing } = await client.get<Status>('/status');
+    const { liveQuotes, openAwards, pause: standing } = await client.get('/status');
     if (standing === null)
       throw new RequestError(
         'The LP was resumed while it was draining and quotes again. See: firmquote lp audit',
@@ -101,7 +88,7 @@ export async function drainLp({
 export async function reloadLp(options: AdminClientOptions & { dryRun?: boolean }): Promise<void> {
   const client = await openAdminClient(options);
   if (options.dryRun === true) return previewReload(client, options);
-  const { ok, body } = await client.post<Reload & { error?: { message: string } }>('/reload');
+  const { ok, body } = await client.post('/reload');
   if (!ok) process.exitCode = 1;
   if (options.json) return console.log(JSON.stringify(body));
   if (!ok) {
@@ -123,7 +110,7 @@ function printChanges({ changes, warnings }: Pick<Reload, 'changes' | 'warnings'
 }
 
 async function previewReload(client: AdminClient, { json }: AdminClientOptions): Promise<void> {
-  const { ok, body } = await client.post<ReloadPreview & { error?: { message: string } }>('/reload/preview');
+  const { ok, body } = await client.post('/reload/preview');
   if (!ok) process.exitCode = 1;
   if (json) return console.log(JSON.stringify(body));
   printChanges(body);
@@ -159,9 +146,7 @@ export async function showAudit({
   ...options
 }: AdminClientOptions & { limit?: string }): Promise<void> {
   const client = await openAdminClient(options);
-  const { entries } = await client.get<{ entries: AuditEntry[] }>(
-    `/audit?limit=${encodeURIComponent(limit)}`,
-  );
+  const { entries } = await client.get('/audit', { query: `limit=${encodeURIComponent(limit)}` });
   if (options.json) return console.log(JSON.stringify(entries));
   for (const { atMs, who, address, what, note, changes, configSha256 } of entries) {
     console.log(

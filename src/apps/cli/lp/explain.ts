@@ -1,6 +1,6 @@
 /** `firmquote lp explain`. */
 
-import type { ExplainedDecline, ExplainedQuote, Explanation } from '../../../lp/quote-log/explain.ts';
+import type { ExplainedDecline, ExplainedQuote } from '../../../lp/quote-log/explain.ts';
 import type { ExplainedLimit } from '../../../lp/quote-log/explained-limits.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { printLines, table } from '../../terminal/table.ts';
@@ -8,9 +8,7 @@ import { bpsText } from './signal.ts';
 
 export async function explain(id: string, options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  const { explanations } = await client.get<{ explanations: Explanation[] }>(
-    `/explain/${encodeURIComponent(id)}`,
-  );
+  const { explanations } = await client.get('/explain/:id', { id });
   if (options.json) return console.log(JSON.stringify({ explanations }));
   explanations.forEach((each, at) => {
     if (at > 0) console.log('');

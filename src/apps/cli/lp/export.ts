@@ -6,33 +6,12 @@
 import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { AdminReads } from '../../lp/admin/answers.ts';
 import type { AdminClient } from '../../lp/admin-client.ts';
 import { timeOf } from './pnl.ts';
 
-interface Amount {
-  account: string;
-  chain: string;
-  token: string;
-  decimals: number | null;
-  amount: string;
-}
-
-interface Page {
-  last: number;
-  opening: Amount[];
-  closing: Amount[];
-  entries: {
-    n: number;
-    atMs: number;
-    kind: string;
-    counterparty: string;
-    orderId: string | null;
-    txHash: string | null;
-    block: string | null;
-    postings: Amount[];
-  }[];
-  next: number | null;
-}
+type Amount = Json<AdminReads['/books/export']>['opening'][number];
 
 interface ExportOptions {
   format: 'csv' | 'ndjson';
@@ -67,7 +46,7 @@ export async function exportJournal(
         ? csvLineOf(COLUMNS.map((column) => row[column]))
         : JSON.stringify(Object.fromEntries(COLUMNS.map((column) => [column, row[column] ?? null]))),
     );
-  const first = await client.get<Page>(`/books/export?${query}`);
+  const first = await client.get('/books/export', { query: query.toString() });
   if (format === 'csv') console.log(COLUMNS.join(','));
   const edge = (row: 'opening' | 'closing', amounts: readonly Amount[], atMs: number | undefined): void => {
     for (const each of amounts)
@@ -84,7 +63,7 @@ export async function exportJournal(
     if (page.next === null) break;
     query.set('last', String(first.last));
     query.set('after', String(page.next));
-    page = await client.get<Page>(`/books/export?${query}`);
+    page = await client.get('/books/export', { query: query.toString() });
   }
   edge('closing', first.closing, untilMs ?? nowMs);
 }

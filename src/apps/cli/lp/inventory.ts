@@ -1,31 +1,15 @@
 /** Tables of an LP's inventory, limits, orders and win-rate curves. */
 
 import { formatTokens } from '../../../domain/amount.ts';
-import type { BucketView } from '../../../inventory/ledger.ts';
-import type { Advice } from '../../../inventory/rebalance.ts';
-import type { Position } from '../../../lp/accounting/bands.ts';
 import type { CurveView } from '../../../lp/quoting/win-rates.ts';
-import type { LpNode } from '../../../lp/node/interface.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
-import type { Receivable } from '../../../lp/accounting/receivables.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { AdminReads } from '../../lp/admin/answers.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { boundsText } from './signal.ts';
 import { CUT_NOTE, printLines, shortUnits, table } from '../../terminal/table.ts';
 
-type Wire<T> = T extends bigint
-  ? string
-  : T extends readonly (infer Item)[]
-    ? Wire<Item>[]
-    : T extends object
-      ? { [K in keyof T]: Wire<T[K]> }
-      : T;
-type Bucket = Wire<BucketView>;
-interface Inventory {
-  buckets: Bucket[];
-  positions: Wire<Position>[];
-  receivables: Wire<Receivable>[];
-  rebalancing: Wire<Advice>[];
-}
+type Inventory = Json<AdminReads['/inventory']>;
 
 const AMOUNTS = [
   'balance',
@@ -41,10 +25,7 @@ const WANTED = ['position', 'target', 'soft band', 'hard band', 'q'] as const;
 
 export async function showInventory(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  const [inventory, { chains }] = await Promise.all([
-    client.get<Inventory>('/inventory'),
-    client.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
-  ]);
+  const [inventory, { chains }] = await Promise.all([client.get('/inventory'), client.get('/status')]);
   if (options.json) return console.log(JSON.stringify(inventory));
   const { buckets } = inventory;
   const slug = (chainId: number) =>
@@ -121,28 +102,15 @@ function wantedTable({ positions }: Inventory): string[] {
 
 const atto = (amount: string): string => shortUnits(BigInt(amount), 18);
 
-interface Award {
-  orderId: string;
-  stage: string;
-  note: string | null;
-  acceptedAtMs: number;
-  order: {
-    originChainId: string;
-    inputs: [string, string][];
-    outputs: { chainId: string; token: string; amount: string }[];
-  };
-  outputIndex: number;
-}
-
 export async function showAwards({
   limit = '20',
   ...options
 }: AdminClientOptions & { limit?: string }): Promise<void> {
   const client = await openAdminClient(options);
   const [{ awards }, { buckets }, { chains }] = await Promise.all([
-    client.get<{ awards: Award[] }>(`/awards?limit=${encodeURIComponent(limit)}`),
-    client.get<{ buckets: Bucket[] }>('/inventory'),
-    client.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+    client.get('/awards', { query: `limit=${encodeURIComponent(limit)}` }),
+    client.get('/inventory'),
+    client.get('/status'),
   ]);
   if (options.json) return console.log(JSON.stringify({ awards }));
   if (awards.length === 0) return console.log('No orders yet.');
@@ -171,10 +139,7 @@ export async function showAwards({
 
 export async function showLimits(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  const [{ limits, signals }, risk] = await Promise.all([
-    client.get<ReturnType<LpNode['limits']>>('/limits'),
-    client.get<RiskStatus>('/risk'),
-  ]);
+  const [{ limits, signals }, risk] = await Promise.all([client.get('/limits'), client.get('/risk')]);
   if (options.json) return console.log(JSON.stringify({ limits, signals, risk }));
   const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
   const rows = limits.map(
@@ -236,7 +201,7 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 export async function showCurves(options: AdminClientOptions): Promise<void> {
-  const { curves } = await (await openAdminClient(options)).get<{ curves: CurveView[] }>('/curves');
+  const { curves } = await (await openAdminClient(options)).get('/curves');
   if (options.json) return console.log(JSON.stringify({ curves }));
   const shown = ({ alpha, beta }: CurveView['learned']) => [
     alpha.toFixed(2),

@@ -7,34 +7,15 @@ import {
   isIdle,
   profitCsv,
   type RebalancingCosts,
-  type BookedRow,
 } from '../../../lp/accounting/profit-csv.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { AdminReads } from '../../lp/admin/answers.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { printLines, shortUnits, table, usdText } from '../../terminal/table.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import { minutes, showTransfers } from './transfer-costs.ts';
 
-interface Position {
-  asset: string;
-  quantity: string | null;
-  price: number | null;
-  valueMicros: string | null;
-  costMicros: string | null;
-  realisedMicros: string;
-  unrealisedMicros: string;
-  ownerMicros: string;
-}
-
-interface Profit {
-  sinceMs: number;
-  untilMs: number | null;
-  timedFromMs: number | null;
-  by: string;
-  rows: BookedRow[];
-  totals: Record<string, string>;
-  transfers: RebalancingCosts;
-  positions: Position[];
-}
+type Profit = Json<AdminReads['/pnl']>;
 
 export async function showProfit({
   since,
@@ -54,7 +35,7 @@ export async function showProfit({
   const nowMs = Date.now();
   const window = `sinceMs=${timeOf(since, nowMs)}${until === undefined ? '' : `&untilMs=${timeOf(until, nowMs)}`}`;
   if (by === 'transfer') return showTransfers(client, { window, limit, format, json: options.json === true });
-  const profit = await client.get<Profit>(`/pnl?by=${by}&${window}&limit=${encodeURIComponent(limit)}`);
+  const profit = await client.get('/pnl', { query: `by=${by}&${window}&limit=${encodeURIComponent(limit)}` });
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
   printLines(format === 'csv' ? profitCsv(profit) : tables(profit));
 }
@@ -86,7 +67,7 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, transfers, po
     [],
   );
   const late = rows.reduce((sum, row) => sum + row.late, 0);
-  const total = (name: string) => usdText(BigInt(totals[name] ?? 0));
+  const total = (name: keyof Profit['totals']) => usdText(BigInt(totals[name]));
   return [
     `Booked ${sinceMs === 0 ? 'since the start' : `since ${iso(sinceMs)}`}${untilMs === null ? '' : ` and before ${iso(untilMs)}`}, USD:`,
     ...(sinceMs > 0 && timedFromMs !== null && sinceMs < timedFromMs

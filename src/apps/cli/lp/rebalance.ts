@@ -1,7 +1,5 @@
 /** `firmquote lp rebalance`: what is worth moving between chains, and the transfers that move it. */
 
-import type { PlanView } from '../../lp/transfers/plans.ts';
-import type { TransferHistory, TransferView } from '../../lp/transfers/view.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 
@@ -9,7 +7,7 @@ const AMOUNTS = { right: ['amount', 'fee up to'] };
 const TRANSFER = ['id', 'began', 'asset', 'from', 'to', 'amount', 'stage'] as const;
 
 export async function showPlans(options: AdminClientOptions): Promise<void> {
-  const { plans } = await (await openAdminClient(options)).get<{ plans: PlanView[] }>('/transfers/plan');
+  const { plans } = await (await openAdminClient(options)).get('/transfers/plan');
   if (options.json) return console.log(JSON.stringify({ plans }));
   if (plans.length === 0) return console.log('Nothing is worth moving now.');
   printLines(
@@ -41,7 +39,7 @@ export async function beginTransfer({
   note: string;
 }): Promise<void> {
   const client = await openAdminClient(options);
-  const { body } = await client.post<TransferView>('/transfers', { asset, from, to, amount, note });
+  const { body } = await client.post('/transfers', { asset, from, to, amount, note });
   if (options.json) return console.log(JSON.stringify(body));
   console.log(
     `Transfer ${body.id} began: ${body.planned} ${body.asset} from ${body.from} to ${body.to} by ${body.bridge}. Follow it with: firmquote lp rebalance status`,
@@ -50,7 +48,7 @@ export async function beginTransfer({
 
 export async function showRebalancing(options: AdminClientOptions, which: 'open' | 'all'): Promise<void> {
   const client = await openAdminClient(options);
-  const { transfers: newest } = await client.get<TransferHistory>('/transfers?limit=200');
+  const { transfers: newest } = await client.get('/transfers', { query: 'limit=200' });
   const transfers = which === 'all' ? newest : newest.filter(({ isOver }) => !isOver);
   if (options.json) return console.log(JSON.stringify({ transfers }));
   if (transfers.length === 0)

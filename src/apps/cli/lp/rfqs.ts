@@ -6,7 +6,7 @@ import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.
 export async function printRfqs(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
   for (let after: number | null = -1; after !== null;) {
-    const { rfqs, next }: RecordedPage = await client.get(`/rfqs?after=${after}`);
+    const { rfqs, next }: RecordedPage = await client.get('/rfqs', { query: `after=${after}` });
     for (const rfq of rfqs) console.log(JSON.stringify(rfq));
     after = next;
   }

@@ -3,6 +3,8 @@
 import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import { printLines, table, usdText } from '../../terminal/table.ts';
+import type { Json } from '../../../protocol/json.ts';
+import type { AdminReads } from '../../lp/admin/answers.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 import { timeOf } from './pnl.ts';
 
@@ -12,36 +14,13 @@ export interface ShadowReportOptions extends AdminClientOptions {
   format: 'table' | 'csv' | 'json';
 }
 
-interface Sums {
-  quotes: number;
-  volumeMicros: string;
-  earnedMicros: string;
-  markMicros: Record<string, string>;
-  marked: Record<string, number>;
-}
-
-interface Row {
-  pair: string | null;
-  requests: number;
-  declines: number;
-  declinesBy: Record<string, number>;
-  spreadBps: number | null;
-  all: Sums;
-  accepted: number;
-  better: Sums;
-  assumed: { wins: number; earnedMicros: string };
-}
-
-interface Report {
-  sinceMs: number;
-  untilMs: number | null;
-  rows: Row[];
-  total: Row;
-}
+type Report = Json<AdminReads['/shadow']>;
+type Row = Report['total'];
+type Sums = Row['all'];
 
 const ASKED = ['requests', 'quotes', 'declines', 'spread', 'volume', 'accepted'] as const;
 const SETS = ['quotes', 'volume', 'earned', 'mark 1s', 'mark 10s', 'mark 60s'] as const;
-const HORIZONS = ['1', '10', '60'] as const;
+const HORIZONS = [1, 10, 60] as const;
 
 export async function showShadowReport({
   since,
@@ -51,9 +30,8 @@ export async function showShadowReport({
 }: ShadowReportOptions): Promise<void> {
   const client = await openAdminClient(options);
   const nowMs = Date.now();
-  const report = await client.get<Report>(
-    `/shadow?sinceMs=${timeOf(since, nowMs)}${until === undefined ? '' : `&untilMs=${timeOf(until, nowMs)}`}`,
-  );
+  const end = until === undefined ? '' : `&untilMs=${timeOf(until, nowMs)}`;
+  const report = await client.get('/shadow', { query: `sinceMs=${timeOf(since, nowMs)}${end}` });
   if (options.json || format === 'json') return console.log(JSON.stringify(report));
   printLines(format === 'csv' ? csv(report) : tables(report));
 }
@@ -107,7 +85,7 @@ const sums = (named: readonly (readonly [string, Sums])[]): string[] =>
       usd(volumeMicros),
       usd(earnedMicros),
       // Not measured yet is none, not zero.
-      ...HORIZONS.map((horizon) => (marked[horizon] === 0 ? '-' : usd(markMicros[horizon] ?? '0'))),
+      ...HORIZONS.map((horizon) => (marked[horizon] === 0 ? '-' : usd(markMicros[horizon]))),
     ]),
     { right: SETS },
   );
@@ -118,7 +96,7 @@ function csv({ rows }: Report): string[] {
     quotes,
     whole(volumeMicros),
     whole(earnedMicros),
-    ...HORIZONS.map((horizon) => (marked[horizon] === 0 ? null : whole(markMicros[horizon] ?? '0'))),
+    ...HORIZONS.map((horizon) => (marked[horizon] === 0 ? null : whole(markMicros[horizon]))),
   ];
   const names = SETS.map((name) => name.replace(' ', '_'));
   return [

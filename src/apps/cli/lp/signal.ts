@@ -1,13 +1,13 @@
 /** `firmquote lp signal`: the operator's own view of a pair. */
 
-import type { LpNode } from '../../../lp/node/interface.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
-import type { SignalView } from '../../lp/signals.ts';
+import type { SignalsView } from '../../lp/admin/answers.ts';
+import type { SignalView } from '../../lp/admin/signal-view.ts';
 import { secondsOf } from '../option-values.ts';
 import { printLines, table } from '../../terminal/table.ts';
 import { type AdminClientOptions, openAdminClient } from '../../lp/admin-client.ts';
 
-type Bounds = NonNullable<ReturnType<LpNode['limits']>['signals']>;
+type Bounds = NonNullable<SignalsView['bounds']>;
 
 export interface SetSignalOptions extends AdminClientOptions {
   pair: string;
@@ -31,7 +31,7 @@ export async function setSignal({
 }: SetSignalOptions): Promise<void> {
   const ttlSeconds = lastsSeconds(life);
   const client = await openAdminClient(options);
-  const { body } = await client.post<{ signal: SignalView; replaced: SignalView[] }>('/v1/signals', {
+  const { body } = await client.post('/signals', {
     ...{ pair, skewBps: skew, fairValueShiftBps: shift, widthBps: width, ttlSeconds },
     ...(side !== undefined && { side }),
     ...(note !== undefined && { note }),
@@ -46,7 +46,7 @@ export async function setSignal({
 
 export async function listSignals(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  const body = await client.get<{ signals: SignalView[]; bounds: Bounds | null }>('/v1/signals');
+  const body = await client.get('/signals');
   if (options.json) return console.log(JSON.stringify(body));
   const { signals, bounds } = body;
   printLines([
@@ -78,9 +78,7 @@ export async function clearSignal(
   if ((of === undefined) !== all)
     throw badRequest('Give the id of a signal, a pair, or --all: firmquote lp signal list shows them.');
   const client = await openAdminClient(options);
-  const body = await client.delete<{ cleared: SignalView[]; signals: SignalView[] }>(
-    all ? '/v1/signals' : `/v1/signals/${encodeURIComponent(of ?? '')}`,
-  );
+  const body = await (all ? client.delete('/signals') : client.delete('/signals/:id', of));
   if (options.json) return console.log(JSON.stringify(body));
   printLines([
     ...body.cleared.map((signal) => `Ended: ${signalText(signal)}`),

@@ -5,20 +5,6 @@ import { csvLineOf } from '../../../protocol/csv.ts';
 import { printLines, table, usdText } from '../../terminal/table.ts';
 import type { AdminClient } from '../../lp/admin-client.ts';
 
-interface Transfer {
-  id: string;
-  asset: string;
-  fromChain: string;
-  toChain: string;
-  bridge: string;
-  stage: string;
-  departedAtMs: number | null;
-  endedAtMs: number | null;
-  movedMicros: string;
-  feeMicros: string;
-  gasMicros: string;
-}
-
 const HEAD = ['transfer', 'left', 'asset', 'from', 'to', 'bridge', 'stage', 'minutes', 'moved', 'fee', 'gas'];
 
 export async function showTransfers(
@@ -26,7 +12,7 @@ export async function showTransfers(
   { window, limit, format, json }: { window: string; limit: string; format: string; json: boolean },
 ): Promise<void> {
   const query = `${window}&limit=${encodeURIComponent(limit)}`;
-  const { transfers } = await client.get<{ transfers: Transfer[] }>(`/books/transfers?${query}`);
+  const { transfers } = await client.get('/books/transfers', { query });
   if (json || format === 'json') return console.log(JSON.stringify(transfers));
   const rows = (figure: (micros: string) => string) =>
     transfers.map((each) => [

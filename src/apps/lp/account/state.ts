@@ -24,7 +24,7 @@ export interface LpAccountState {
 }
 
 /** A change that the owner scheduled and has neither made nor cancelled. */
-export interface WaitingChange {
+interface WaitingChange {
   id: Bytes32;
   /** Calldata of the call that will make it. */
   data: Hex;
@@ -32,7 +32,7 @@ export interface WaitingChange {
   lapsesAt: UnixSeconds;
 }
 
-export interface MoverLimit {
+interface MoverLimit {
   /** Base units of each day; 0n: the mover moves nothing. */
   most: bigint;
   requested: bigint;

@@ -80,7 +80,7 @@ const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined
 /** Words that promise a dollar, in a symbol or a name. */
 const LOOKS_LIKE_A_DOLLAR = /USD|DAI|\$|dollar/i;
 
-export type TokenPrice =
+type TokenPrice =
   /** `name` is that of a price that `defaultPrice` makes; `notice` says what the operator must check. */
   | { kind: 'known'; name: string; notice: string | undefined }
   /** A source must be named. */

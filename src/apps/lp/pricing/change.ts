@@ -13,7 +13,7 @@ export const zPairChanges = z.record(
   z.string(),
   z.strictObject({ params: zValues.default({}), corridorParams: z.record(z.string(), zValues).default({}) }),
 );
-export type PairChanges = z.infer<typeof zPairChanges>;
+type PairChanges = z.infer<typeof zPairChanges>;
 
 type Values = Record<string, number | boolean>;
 

@@ -1,4 +1,8 @@
-/** Replaces one value in JSON text and leaves every other character, so that a person's file stays theirs. */
+/**
+ * Replaces one value in JSON text and leaves every other character, so that a person's file stays theirs.
+ * jsonc-parser would replace 40 of these lines by a package of 276 kB; of a name given twice it edits the
+ * first, where `JSON.parse` reads the last.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { InvariantError } from '../../../domain/errors.ts';

@@ -3,15 +3,14 @@
 import * as z from 'zod';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import { RequestError } from '../../../domain/errors.ts';
-import { pricingParams } from '../../../lp/config/params.ts';
-import { type ParameterRow, parameterTable } from '../../../lp/config/parameter-table.ts';
 import { describeIssues } from '../../config/load.ts';
-import type { LpAppConfig } from '../config.ts';
 import type { ReadConfig, Reload, Reloader } from '../reload.ts';
-import { getRoute as get } from '../books.ts';
-import { parametersIn, withChanges, withParameters, zPairChanges } from './change.ts';
-import { configSha256, requireUnchanged } from './config-file.ts';
-import type { PricingHistory, VersionView } from './versions.ts';
+import type { AdminActions } from '../admin/answers.ts';
+import { getRoute as get } from '../admin/route.ts';
+import { withChanges, withParameters, zPairChanges } from './change.ts';
+import { configSha256 } from './config-file.ts';
+import { type PricingPage, pricingPage, whyBlocked } from './page.ts';
+import type { PricingHistory } from './versions.ts';
 
 const zText = z.string().trim().min(1).max(200);
 
@@ -31,15 +30,6 @@ const zChange = z
   });
 type Change = z.infer<typeof zChange>;
 
-export interface PricingPage {
-  configSha256: string;
-  /** The reason why no change can be made now. */
-  blocked: { code: string; message: string } | null;
-  parameters: ParameterRow[];
-  pairs: ReturnType<typeof pairsOf>;
-  versions: VersionView[];
-}
-
 export function pricingRoutes({
   reloader,
   history,
@@ -49,16 +39,8 @@ export function pricingRoutes({
   history: Pick<PricingHistory, 'list' | 'parametersOf'>;
   file: string;
 }): OpsRoute[] {
-  const view = async (): Promise<PricingPage> => {
-    const read = reloader.current();
-    return {
-      configSha256: configSha256(read.text),
-      blocked: await whyBlocked(read, file),
-      parameters: parameterTable(),
-      pairs: pairsOf(read),
-      versions: await history.list(),
-    };
-  };
+  const view = async (): Promise<PricingPage> =>
+    pricingPage(reloader.current(), { file, versions: () => history.list() });
 
   /** The text that the change makes of the configuration. Throws `RequestError`. */
   async function wantedText({ configSha256: seen, pairs = {}, version }: Change, read: ReadConfig) {
@@ -82,7 +64,9 @@ export function pricingRoutes({
     get('/pricing', view),
     post('/pricing/preview', async ({ body }) => {
       const read = reloader.current();
-      const found = await reloader.preview(await wantedText(changeOf(body), read));
+      const found: AdminActions['/pricing/preview'] = await reloader.preview(
+        await wantedText(changeOf(body), read),
+      );
       return found.reasons.length === 0 ? { status: 200, body: found } : refusal(found);
     }),
     post('/pricing/apply', async ({ body, address }) => {
@@ -95,7 +79,9 @@ export function pricingRoutes({
       const read = reloader.current();
       const text = await wantedText(change, read);
       const done = await reloader.replace(text, { was: read.text, who, address, note });
-      return done.applied ? { status: 200, body: { ...done, pricing: await view() } } : refusal(done);
+      if (!done.applied) return refusal(done);
+      const applied: AdminActions['/pricing/apply'] = { ...done, pricing: await view() };
+      return { status: 200, body: applied };
     }),
   ];
 }
@@ -138,46 +124,4 @@ function changeOf(body: string): Change {
   throw new RequestError(`Nothing changed. ${describeIssues(zChange, read.error).join('. ')}`, {
     code: 'bad_request',
   });
-}
-
-/** Shows each pair as the file sets it and as it is priced, corridors included. */
-function pairsOf({ config, text }: ReadConfig) {
-  const inFile = Object.entries(parametersIn(text));
-  return config.lp.pairs.map(({ params, corridors, corridorParams }, index) => {
-    const [name, own] = inFile[index] ?? ['', { params: {}, corridorParams: {} }];
-    return {
-      pair: name,
-      own: own.params,
-      effective: pricingParams(params),
-      corridors: (corridors ?? corridorsOf(config)).map((corridor) => ({
-        corridor,
-        own: own.corridorParams[corridor] ?? {},
-        effective: {
-          ...pricingParams(params, corridorParams[corridor] ?? {}),
-          lockSeconds: corridorParams[corridor]?.lockSeconds ?? config.lp.quoting.lockSeconds,
-        },
-      })),
-    };
-  });
-}
-
-function corridorsOf({ lp: { chains }, networks }: LpAppConfig): string[] {
-  const slugs = networks.filter(({ id }) => chains.some(({ chainId }) => chainId === id));
-  return slugs.flatMap((from) => slugs.map((to) => `${from.slug}-${to.slug}`));
-}
-
-async function whyBlocked({ text, fromEnv }: ReadConfig, file: string) {
-  const named = fromEnv.filter((path) => /^lp(?:\.pairs(?:\.|$)|$)/.test(path));
-  if (named.length > 0)
-    return {
-      code: 'config_from_environment',
-      message: `The environment sets ${named.join(', ')}, which the file cannot change. Set pairs in the file instead, then restart the LP.`,
-    };
-  try {
-    await requireUnchanged(file, text);
-    return null;
-  } catch (error) {
-    if (error instanceof RequestError) return { code: error.code, message: error.message };
-    throw error;
-  }
 }

@@ -12,7 +12,8 @@ import { foldTransfer, placeOfTransfer } from '../../../settlement/transfer.ts';
 import { badRequest } from '../../wiring/bad-request.ts';
 import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import type { Moves } from './moves.ts';
-import { historyRoute, transferView, WHERE } from './view.ts';
+import { historyRoute } from './history-route.ts';
+import { transferView, WHERE } from './view.ts';
 
 interface Parts {
   store: Pick<TransferStore, 'open' | 'newest'>;

@@ -22,14 +22,15 @@ import type { Life } from '../../wiring/process.ts';
 import { type OpenTransferGauges, showOpenTransfers } from '../../wiring/open-transfers.ts';
 import { openSigner } from '../../wiring/signers.ts';
 import { createTransferTurns } from '../../wiring/transfer-turns.ts';
-import { getRoute } from '../books.ts';
+import { getRoute } from '../admin/route.ts';
 import type { Brake } from '../brake.ts';
 import type { LpAppConfig } from '../config.ts';
 import type { OperatorLog } from '../operator-log.ts';
 import { createMoves, writtenAmount } from './moves.ts';
 import { AUTOMATIC, createPlans } from './plans.ts';
 import { overdueGauge, switchedOff } from './switched-off.ts';
-import { historyRoute, transferView } from './view.ts';
+import { historyRoute } from './history-route.ts';
+import { transferView } from './view.ts';
 
 interface Ground {
   chains: readonly EvmChain[];
@@ -44,7 +45,7 @@ interface Ground {
   secrets: SecretContext;
 }
 
-export interface ExecutedRebalancing {
+interface ExecutedRebalancing {
   routes: readonly OpsRoute[];
   /** Call before the node starts: what open transfers need must not be quoted. */
   restore(): Promise<void>;

@@ -1,16 +1,11 @@
 /** A transfer as the operator reads it, with names for its chains and whole tokens. */
 
-import type { OpsRoute } from '../../../adapters/http/ops.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import type { BridgeMove } from '../../../ports/bridge.ts';
-import type { StoredTransfer, TransferStore } from '../../../ports/stores/transfers.ts';
+import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import { foldTransfer, placeOfTransfer, type TransferStage } from '../../../settlement/transfer.ts';
-import { getRoute } from '../books.ts';
 import type { LpAppConfig } from '../config.ts';
 import type { Moves } from './moves.ts';
-
-/** The most transfers in one answer. */
-const MOST = 500;
 
 /** Amounts are whole tokens. */
 export interface TransferView extends Pick<
@@ -72,12 +67,3 @@ export function transferView(
     waits: waits ?? null,
   };
 }
-
-export const historyRoute = (
-  mode: TransferHistory['mode'],
-  { store, shown }: { store: Pick<TransferStore, 'newest'>; shown(transfer: StoredTransfer): TransferView },
-): OpsRoute =>
-  getRoute('/transfers', async ({ query }): Promise<TransferHistory> => {
-    const limit = Math.min(MOST, Math.max(1, Number(query.get('limit') ?? 50) || 50));
-    return { mode, transfers: (await store.newest(limit)).map(shown) };
-  });

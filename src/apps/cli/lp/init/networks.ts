@@ -11,9 +11,9 @@ import { expand, type SecretContext } from '../../../wiring/keys.ts';
 import { type Asker, listOf, report } from './asker.ts';
 
 export type Price = Record<string, unknown>;
-export type Assets = Record<string, { price: string }>;
+type Assets = Record<string, { price: string }>;
 
-export interface Pricing {
+interface Pricing {
   asker: Asker;
   feeds: Readonly<Record<string, unknown>>;
   /** Prices that the answers give. */
