@@ -53,7 +53,8 @@ b\`;
   expect(await run('f', '(a) => 10 * original(a)', 'f("abc")')).toBe(40);
   expect(await run('limit', 'original + 100', 'f("abc")')).toBe(104);
   expect(await run('text', "original + 'c'", 'text')).toBe('a\nbc');
-  expect(() => takeOut(source, { what: '', symbol: 'a.ts#g', becomes: '1' })).toThrow('exports no');
+  expect(await run('g', '() => 7', 'f("abc")')).toBe(8);
+  expect(() => takeOut(source, { what: '', symbol: 'a.ts#h', becomes: '1' })).toThrow('declares no');
 });
 
 test(`${PAGE} is what the list says (npm run test:faults -- --page)`, () => {
