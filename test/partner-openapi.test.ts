@@ -11,7 +11,7 @@ import {
   PARTNER_OPERATIONS,
   PARTNER_ORDER_STATES,
 } from '../src/protocol/partner/messages.ts';
-import { partnerOpenApi } from '../src/protocol/partner/openapi.ts';
+import { partnerOpenApi } from './support/partner-openapi.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PATH = resolve(ROOT, 'docs/partner-openapi.json');

@@ -9,13 +9,14 @@ import type { SignedCommitment } from '../../src/domain/commitment.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Log } from '../../src/ports/log.ts';
-import { claimCall, postBondCall } from '../../src/settlement/bond-call.ts';
+import { postBondCall } from '../../src/settlement/bond-call.ts';
 import {
   depositCall,
   requestWithdrawalCall,
   withdrawCall,
   withdrawDeferredCall,
 } from '../../src/settlement/call.ts';
+import { claimCall } from '../support/bond-claims.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
 import { REPLICAS } from '../support/lp.ts';

@@ -9,10 +9,10 @@ import type { CctpOptions, CctpPlace } from '../../src/adapters/bridges/cctp/pla
 import { type CctpDeployment, deployCctp, linkCctp } from './deploy-cctp.ts';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import { type Circle, startCircle } from '../../src/apps/demo/bridges/circle.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import type { Bridge } from '../../src/ports/bridge.ts';
 import { accountCall } from '../../src/settlement/lp-account.ts';
+import { type Circle, startCircle } from './circle.ts';
 import { account, ATTESTERS, DEPLOYER, type TestAccount, type TestChain } from './devnet.ts';
 import { startLpAccount } from './lp-account.ts';
 

@@ -218,10 +218,3 @@ export const zDeliveriesQuery = z.strictObject({
     .describe('Only deliveries older than that: `nextBefore` of the page before.'),
 });
 export type DeliveriesQuery = z.infer<typeof zDeliveriesQuery>;
-
-/** Body of a `webhook.test`. */
-export const zTestEvent = z.object({
-  type: z.literal(WEBHOOK_TEST),
-  occurredAt: zWhen,
-  data: z.object({ workspaceId: z.string(), webhookId: z.string() }),
-});

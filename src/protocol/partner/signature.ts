@@ -8,7 +8,7 @@ import { RequestError } from '../../domain/errors.ts';
 
 const VERSION = 'v1a';
 
-export interface PartnerMessage {
+interface PartnerMessage {
   /** A request or event has a new id. An answer has the id of its request. */
   id: string;
   /** Unix seconds of sending. */
@@ -16,13 +16,13 @@ export interface PartnerMessage {
   body: string;
 }
 
-export interface PartnerHeaders {
+interface PartnerHeaders {
   'webhook-id': string;
   'webhook-timestamp': string;
   'webhook-signature': string;
 }
 
-export type PartnerSignatureFault = 'headers' | 'time' | 'signature';
+type PartnerSignatureFault = 'headers' | 'time' | 'signature';
 
 /** `text`: the PEM file of `openssl genpkey -algorithm ed25519`. */
 export function partnerSigningKey(text: string): KeyObject {

@@ -8,12 +8,7 @@ import { verifyFade } from '../../../src/apps/verify/fade.ts';
 import { openWitness, type Witness } from '../../../src/apps/verify/witness.ts';
 import { addressToBytes32, type Hex } from '../../../src/domain/hex.ts';
 import type { NewOrder } from '../../../src/ports/stores/store.ts';
-import {
-  claimCall,
-  claimUnfilledCall,
-  postBondCall,
-  setBondTermsCall,
-} from '../../../src/settlement/bond-call.ts';
+import { postBondCall, setBondTermsCall } from '../../../src/settlement/bond-call.ts';
 import {
   fillCall,
   limitOperatorCall,
@@ -21,6 +16,7 @@ import {
   refundCall,
   setOperatorCall,
 } from '../../../src/settlement/call.ts';
+import { claimCall, claimUnfilledCall } from '../../support/bond-claims.ts';
 import { firmquote } from '../../support/command.ts';
 import {
   account,

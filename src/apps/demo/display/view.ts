@@ -4,7 +4,7 @@ import { formatUnits } from '../../../domain/amount.ts';
 import type { Manifest } from '../manifest.ts';
 import { rosterOf, viewChain, type DemoWorld } from '../world.ts';
 
-export interface View {
+interface View {
   line(text: string): void;
   stop(): void;
 }

@@ -1,22 +1,22 @@
 /**
- * Plays Circle's attestation service for the demo and for tests: its paths, its answers, and its failures. It
- * reads burns from the chains, gives nonces, and signs as the attesters of the transmitters.
+ * Plays Circle's attestation service: its paths, its answers, and its failures. It reads burns from the
+ * chains, gives nonces, and signs as the attesters of the transmitters.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeEventLog, encodeEventTopics } from 'viem';
-import { messageTransmitterAbi } from '../../../adapters/bridges/cctp/contracts.ts';
+import { messageTransmitterAbi } from '../../src/adapters/bridges/cctp/contracts.ts';
 import {
   type BurnMessage,
   decodeBurnMessage,
   encodeBurnMessage,
-} from '../../../adapters/bridges/cctp/message.ts';
-import { createSigner } from '../../../adapters/secp256k1/signer.ts';
-import { type Address, type Bytes32, type Hex, hexToBytes } from '../../../domain/hex.ts';
-import { keccakHex } from '../../../domain/keccak.ts';
+} from '../../src/adapters/bridges/cctp/message.ts';
+import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
+import { type Address, type Bytes32, type Hex, hexToBytes } from '../../src/domain/hex.ts';
+import { keccakHex } from '../../src/domain/keccak.ts';
 
-export interface CircleChain {
+interface CircleChain {
   domain: number;
   rpcUrl: string;
   transmitter: Address;
@@ -24,7 +24,7 @@ export interface CircleChain {
   blocks: { fast: number | null; standard: number };
 }
 
-export interface CircleOptions {
+interface CircleOptions {
   /** 0: any free one. */
   port: number;
   chains: readonly CircleChain[];
@@ -38,7 +38,7 @@ export interface CircleOptions {
 }
 
 /** Sets what a request meets, until it is set again. */
-export interface CircleFaults {
+interface CircleFaults {
   /** Every answer has this status. 429 goes with `retryAfter`. */
   status?: 404 | 429 | 500 | 503;
   /** Seconds. */

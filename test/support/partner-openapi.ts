@@ -1,7 +1,7 @@
 /** docs/partner-openapi.json: the route partner protocol as an OpenAPI document, from its schemas. */
 
-import { createComponents, type JsonSchema } from '../json-schemas.ts';
-import type { Schema } from '../schema.ts';
+import { createComponents, type JsonSchema } from '../../src/protocol/json-schemas.ts';
+import type { Schema } from '../../src/protocol/schema.ts';
 import {
   PARTNER_ERRORS,
   PARTNER_OPERATIONS,
@@ -11,7 +11,7 @@ import {
   zPartnerEvent,
   zReconciliationLine,
   zReconciliationRequest,
-} from './messages.ts';
+} from '../../src/protocol/partner/messages.ts';
 
 type Path = PartnerOperation | 'reconciliation';
 
