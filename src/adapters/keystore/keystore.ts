@@ -1,6 +1,7 @@
 /**
  * Private keys at rest: Web3 Secret Storage v3. Written with scrypt; read as geth, clef, cast, brownie,
- * ethers and other tools write it.
+ * ethers and other tools write it. Not with the `Keystore` of ox, which opens five of the seven shapes in
+ * foreign.test.ts, and blocks the event loop for 1.0 s of CPU where a thread takes 0.4 s.
  */
 
 import {
