@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   AmountError,
+  convertDown,
+  convertUp,
   divUp,
   formatUnits,
   isAmount,
@@ -51,6 +53,19 @@ test('law: rounded down <= exact <= rounded up, at most one apart, equal when it
       const [down, up] = [mulDivDown(a, b, d), mulDivUp(a, b, d)];
       expect(down * d <= a * b && a * b <= up * d).toBe(true);
       expect(up - down).toBe((a * b) % d === 0n ? 0n : 1n);
+    }),
+  );
+});
+
+test('law: units of other decimals are off by less than one, on the side that the name says', () => {
+  const places = fc.integer({ min: 0, max: 36 });
+  fc.assert(
+    fc.property(nat, places, places, (n, from, to) => {
+      const [exact, unit] = [n * 10n ** BigInt(to), 10n ** BigInt(from)];
+      const [down, up] = [convertDown(n, from, to), convertUp(n, from, to)];
+      expect(down * unit <= exact && exact < (down + 1n) * unit).toBe(true);
+      expect((up - 1n) * unit < exact && exact <= up * unit).toBe(true);
+      expect(convertDown(-n, from, to)).toBe(-down);
     }),
   );
 });

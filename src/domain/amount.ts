@@ -17,6 +17,22 @@ export function isAmount(text: string): boolean {
   return DECIMAL.test(text) && (text.length < 78 || BigInt(text) <= MAX_UINT256);
 }
 
+const TENS = Array.from({ length: 79 }, (_, exponent) => 10n ** BigInt(exponent));
+
+/** Returns 10^exponent, for 0 <= exponent. */
+export const ten = (exponent: number): bigint => TENS[exponent] ?? 10n ** BigInt(exponent);
+
+/**
+ * Converts base units of a token with `from` decimals to those of one with `to` decimals, rounded towards
+ * zero.
+ */
+export const convertDown = (amount: bigint, from: number, to: number): bigint =>
+  to >= from ? amount * ten(to - from) : amount / ten(from - to);
+
+/** Converts as `convertDown` does, rounded up. */
+export const convertUp = (amount: bigint, from: number, to: number): bigint =>
+  to >= from ? amount * ten(to - from) : divUp(amount, ten(from - to));
+
 /** Returns floor(a * b / denominator), for non-negative a, b and positive denominator. */
 export function mulDivDown(a: bigint, b: bigint, denominator: bigint): bigint {
   return (a * b) / denominator;

@@ -3,7 +3,7 @@
  * there.
  */
 
-import { divUp } from './amount.ts';
+import { convertUp } from './amount.ts';
 import type { Address } from './hex.ts';
 import type { ClockMargins } from './time.ts';
 
@@ -100,7 +100,7 @@ export const tokenOrAddress = (chain: Chain, address: Address): { symbol: string
  * token.
  */
 export function nativeTokenUnitsUp({ token }: NativeCurrency, wei: bigint): bigint | undefined {
-  return token === null ? undefined : divUp(wei, 10n ** BigInt(18 - token.decimals));
+  return token === null ? undefined : convertUp(wei, 18, token.decimals);
 }
 
 export function tokenOf(chain: Chain, address: Address): TokenInfo | undefined {

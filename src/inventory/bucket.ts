@@ -1,6 +1,6 @@
 /** A bucket is one token on one chain: its balance and the claims on it, in base units. */
 
-import { divUp, min } from '../domain/amount.ts';
+import { convertDown, convertUp, min } from '../domain/amount.ts';
 import type { Address } from '../domain/hex.ts';
 
 /**
@@ -89,7 +89,7 @@ export function freeOf(bucket: Bucket): bigint {
  * Returns the most that all claims may come to. The chain counts a fill against the operator's limit from its
  * block on, so a fill that is not final yet is part of what was spent and not of what may be.
  */
-export function headroomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
+function headroomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
   const own = base + moved - buffer - withdrawing;
   return operatorLimit === null ? own : min(own, operatorLimit.left + pendingOut);
 }
@@ -167,16 +167,12 @@ export function amountsOf(bucket: Bucket): BucketView {
   };
 }
 
-const TENS = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent));
-
-/** Converts to 1e-18 of a whole token, the common unit of an asset whose tokens differ in decimals. */
-export function toAtto(amount: bigint, decimals: number): bigint {
-  return decimals <= 18 ? amount * (TENS[18 - decimals] as bigint) : amount / 10n ** BigInt(decimals - 18);
-}
+/**
+ * Converts to 1e-18 of a whole token, the common unit of an asset whose tokens differ in decimals. Rounded
+ * towards zero for a token with more.
+ */
+export const toAtto = (amount: bigint, decimals: number): bigint => convertDown(amount, decimals, 18);
 
 /** Converts 1e-18 of a whole token to base units of a token, rounded down or up. */
-export const fromAttoDown = (atto: bigint, decimals: number): bigint =>
-  decimals <= 18 ? atto / (TENS[18 - decimals] as bigint) : atto * 10n ** BigInt(decimals - 18);
-
-export const fromAttoUp = (atto: bigint, decimals: number): bigint =>
-  decimals <= 18 ? divUp(atto, TENS[18 - decimals] as bigint) : atto * 10n ** BigInt(decimals - 18);
+export const fromAttoDown = (atto: bigint, decimals: number): bigint => convertDown(atto, 18, decimals);
+export const fromAttoUp = (atto: bigint, decimals: number): bigint => convertUp(atto, 18, decimals);

@@ -13,8 +13,8 @@
  * spread - fee) - gas, and gas contains ceil(relayFee * rate). The difference is the spread and its own gas.
  */
 
-import { divUp, mulDivUp } from '../domain/amount.ts';
-import { ten, type Rational } from './rational.ts';
+import { divUp, mulDivUp, ten } from '../domain/amount.ts';
+import type { Rational } from './rational.ts';
 
 /** 100 % in the unit of the spread, 1e-4 bps. */
 export const WHOLE = 100_000_000n;

@@ -4,9 +4,9 @@
  * for. Too few sources: no price.
  */
 
-import { mulDivDown, mulDivUp } from '../domain/amount.ts';
+import { mulDivDown, mulDivUp, ten } from '../domain/amount.ts';
 import type { Decline } from '../domain/decline.ts';
-import { compare, divide, parseDecimal, reduced, ten, toNumber, type Rational } from './rational.ts';
+import { compare, divide, parseDecimal, reduced, toNumber, type Rational } from './rational.ts';
 
 /** One source's latest top of book. Prices are in 1e-18 of a quote token. */
 export interface Observation {
@@ -88,7 +88,7 @@ const MAD_SCALE = 1.4826;
 const QUARTERS = 4n * ten(SCALE);
 
 /** `detail` says what each source said; `brief` names none. */
-export interface NoMid extends Decline {
+interface NoMid extends Decline {
   declined: 'stale_price';
   detail: string;
   brief: string;

@@ -1,6 +1,6 @@
 /** Prices a request: the exact amounts of a quote, or a decline. */
 
-import { divUp, mulDivUp } from '../domain/amount.ts';
+import { divUp, mulDivUp, ten } from '../domain/amount.ts';
 import { isDecline, type Decline } from '../domain/decline.ts';
 import {
   baseUnitRate,
@@ -16,7 +16,8 @@ import {
 } from './amounts.ts';
 import { PluginFault } from './plugin.ts';
 import type { PriceInputs, SpreadTerms } from './price-inputs.ts';
-import { ten, type Rational } from './rational.ts';
+import type { Rational } from './rational.ts';
+import { wholeTokens } from './usd.ts';
 import { spreadInteger, spreadTerms } from './spread.ts';
 
 export interface Priced {
@@ -300,8 +301,8 @@ const gasBps = (gas: bigint, gross: bigint): number => (Number(gas) / Number(gro
  * against caps. It never becomes an amount of a token.
  */
 function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInputs, gross: bigint): number {
-  if (lp === 'buy') return (Number(gross) / 10 ** quoteDecimals) * quoteValue;
-  return (Number(gross) / 10 ** baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;
+  if (lp === 'buy') return wholeTokens(gross, quoteDecimals) * quoteValue;
+  return wholeTokens(gross, baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;
 }
 
 /* Maximum size in a decline: an evaluated amount that passes, found with at most 64 evaluations. */

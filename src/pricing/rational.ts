@@ -1,5 +1,7 @@
 /** Exact fractions of bigints: prices never pass through a float. */
 
+import { ten } from '../domain/amount.ts';
+
 export interface Rational {
   num: bigint;
   /** Positive. */
@@ -7,12 +9,6 @@ export interface Rational {
 }
 
 const DECIMAL = /^(0|[1-9][0-9]{0,77})(?:\.([0-9]{1,78}))?$/;
-const TENS = Array.from({ length: 79 }, (_, exponent) => 10n ** BigInt(exponent));
-
-/** Returns 10^exponent, for 0 <= exponent <= 78. */
-export function ten(exponent: number): bigint {
-  return TENS[exponent] ?? 10n ** BigInt(exponent);
-}
 
 /**
  * `parseDecimal("2500.10")` is {num: 250010n, den: 100n}. undefined for signs, exponents, empty parts and

@@ -1,6 +1,7 @@
 /** Declares what differs between exchanges: address, subscription, and message format. */
 
-import { compare, parseDecimal, type Rational, ten } from '../../pricing/rational.ts';
+import { ten } from '../../domain/amount.ts';
+import { compare, parseDecimal, type Rational } from '../../pricing/rational.ts';
 import type { FeedPrice, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
 import { decimalText } from './json.ts';
 
@@ -29,7 +30,7 @@ export type FeedEvent =
  * The most that an exchange's clock or a block's time may be ahead of ours. A price counts from its arrival
  * at the latest, so a stamp within this limit does not make it younger.
  */
-export const MAX_AHEAD_MS = 5_000;
+const MAX_AHEAD_MS = 5_000;
 
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDecimal } from '../../pricing/rational.ts';
 import {
-  attoOf,
   emptyPosition,
   usdMicrosOf,
   applyTrade,
@@ -20,7 +19,6 @@ const WETH = 10n ** 18n;
 test('values base units at a price, in millionths', () => {
   expect(usdMicrosOf(10n * WETH, 18, usd('2500.5'))).toBe(25_005_000_000n);
   expect(usdMicrosOf(24_973_895_500n, 6, usd('1'))).toBe(24_973_895_500n);
-  expect(attoOf(1_500_000n, 6)).toBe(15n * 10n ** 17n);
 });
 
 test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 unrealised', () => {

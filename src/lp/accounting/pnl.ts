@@ -7,18 +7,16 @@
  */
 
 import type { PositionRow } from '../../ports/stores/accounting-store.ts';
-import { type Rational, ten } from '../../pricing/rational.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import { usdDown } from '../../pricing/usd.ts';
 
-/** Converts base units at a USD price per whole token to millionths of USD, rounded down. */
-export function usdMicrosOf(amount: bigint, decimals: number, { num, den }: Rational): bigint {
-  return (amount * num * 1_000_000n) / (den * ten(decimals));
-}
+const MICROS = 1_000_000n;
+
+/** Values base units in millionths of USD, rounded towards zero. */
+export const usdMicrosOf = (amount: bigint, decimals: number, price: Rational): bigint =>
+  usdDown(amount, { decimals, price }, MICROS);
 
 export const valueOf = (quantity: bigint, price: Rational): bigint => usdMicrosOf(quantity, 18, price);
-
-/** Converts base units to 1e-18 of a whole token, whatever the token's decimals. */
-export const attoOf = (amount: bigint, decimals: number): bigint =>
-  decimals <= 18 ? amount * ten(18 - decimals) : amount / ten(decimals - 18);
 
 export const emptyPosition = (asset: string): PositionRow => ({
   asset,

@@ -5,6 +5,7 @@ import { isDecline } from '../../domain/decline.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Rational } from '../../pricing/rational.ts';
+import { usdDown } from '../../pricing/usd.ts';
 import type { Market } from '../market/market.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import { type ChainState, gasPriceOf } from '../routes/chain-state.ts';
@@ -37,7 +38,7 @@ export function createValues({ ledger, market, states, quoting }: ValuesDeps): V
   function worthUsd({ chainId, token, amount }: Money): number | undefined {
     const bucket = ledger.bucket(chainId, token);
     const price = bucket && usd(bucket.asset);
-    return price && Number((amount * price.num) / (price.den * 10n ** BigInt(bucket.decimals)));
+    return price && Number(usdDown(amount, { decimals: bucket.decimals, price }));
   }
   return {
     usd,

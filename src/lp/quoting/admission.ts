@@ -7,6 +7,7 @@ import { secondsToFinalUp } from '../../domain/chain.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
+import { usdDown } from '../../pricing/usd.ts';
 import { type OrderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
@@ -142,7 +143,8 @@ function tooSlowToFill(
   // Pricing declines it, with the reason.
   if (price === undefined) return undefined;
   // A tenth more: the price may rise until the award.
-  const valueUsd = Number((11n * BigInt(amount) * price.num) / (10n * price.den * 10n ** BigInt(decimals)));
+  const tenth = { decimals, price: { num: price.num, den: 10n * price.den } };
+  const valueUsd = Number(usdDown(11n * BigInt(amount), tenth));
   const port = context.chains.get(origin.id)?.port;
   const [head, final] = [port?.head()?.number, port?.finalNumber(valueUsd)];
   if (head === undefined || final === undefined)

@@ -4,6 +4,7 @@
  */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
+import { ten } from '../../domain/amount.ts';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -11,16 +12,15 @@ import type { Random } from '../../ports/random.ts';
 import { ladder } from '../../pricing/ladder.ts';
 import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import { ten } from '../../pricing/rational.ts';
 import type { FromSolver, LinkMessage } from '../../protocol/link/link.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { Guard } from '../risk/guard.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { QuoteRoute } from '../routes/route.ts';
 
-export type LevelsMessage = LinkMessage<'levels', FromSolver>;
+type LevelsMessage = LinkMessage<'levels', FromSolver>;
 
-export interface LevelsDeps {
+interface LevelsDeps {
   quoting(): Pick<QuotingSnapshot, 'routes' | 'context' | 'config'>;
   active(): boolean;
   refusal(route: QuoteRoute): Decline | undefined;

@@ -9,7 +9,8 @@ import type { Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PricingParams } from '../../pricing/params.ts';
 import type { PriceInputs, PricingPlugin } from '../../pricing/price-inputs.ts';
-import { type Rational, ten, toNumber } from '../../pricing/rational.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import { wholeTokens } from '../../pricing/usd.ts';
 import { type Bands, createBands } from '../accounting/bands.ts';
 import type { TakerCosts } from '../accounting/taker-costs.ts';
 import type { ChainSight, ChainState } from '../routes/chain-state.ts';
@@ -22,7 +23,7 @@ import type { QuoteRoute } from '../routes/route.ts';
 import type { Signals } from './signals.ts';
 import type { WinRates } from './win-rates.ts';
 
-export interface RequestTerms {
+interface RequestTerms {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
@@ -214,7 +215,5 @@ function requestedUsd(
   quoteUsd: number,
 ): number {
   const inBase = (lp === 'buy') === (side === 'exactInput');
-  return (
-    toNumber({ num: amount, den: ten(inBase ? baseDecimals : quoteDecimals) }) * (inBase ? baseUsd : quoteUsd)
-  );
+  return wholeTokens(amount, inBase ? baseDecimals : quoteDecimals) * (inBase ? baseUsd : quoteUsd);
 }

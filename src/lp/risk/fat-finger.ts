@@ -3,8 +3,8 @@
  * must be worth at most the input less the minimum spread. It runs before the output is held.
  */
 
+import { ten } from '../../domain/amount.ts';
 import type { Rational } from '../../pricing/rational.ts';
-import { ten } from '../../pricing/rational.ts';
 
 export interface Deal {
   /** Base units that the taker pays for our slice, before fees, and that we deliver. */

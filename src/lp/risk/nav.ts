@@ -3,6 +3,7 @@
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Mid } from '../../pricing/mid.ts';
+import { wholeTokens } from '../../pricing/usd.ts';
 
 export interface Nav {
   now(): NetAssetValue;
@@ -40,17 +41,11 @@ export function createNav({ ledger, market, assets }: NavDeps): Nav {
       for (const asset of Object.keys(assets)) {
         const { owned } = ledger.exposure(asset);
         const value = mid(asset);
-        usd += wholeOf(owned, 18) * (value ?? 0);
+        usd += wholeTokens(owned, 18) * (value ?? 0);
         complete &&= value !== undefined || owned === 0n;
       }
       return { usd, complete };
     },
-    worth: (asset, units, decimals) => wholeOf(units, decimals) * (mid(asset) ?? 0),
+    worth: (asset, units, decimals) => wholeTokens(units, decimals) * (mid(asset) ?? 0),
   };
-}
-
-/** Converts base units to whole tokens with nine decimals; the rest is cut off. */
-function wholeOf(units: bigint, decimals: number): number {
-  const scale = 10n ** BigInt(Math.max(0, decimals - 9));
-  return Number(units / scale) / 10 ** Math.min(9, decimals);
 }

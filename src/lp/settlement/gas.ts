@@ -3,10 +3,10 @@
  * the background, priced in the output token on the quote path.
  */
 
-import { mulDivUp } from '../../domain/amount.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
-import { type Rational, ten } from '../../pricing/rational.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import { exchangedUp } from '../../pricing/usd.ts';
 import { type ChainState, type ExtraFees, gasPriceOf } from '../routes/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
@@ -56,15 +56,10 @@ export function createGas(
     return typeof claimed === 'bigint' ? filled + claimed : claimed;
   }
 
-  function inTokens(
-    state: ChainState,
-    wei: bigint,
-    decimals: number,
-    { num, den }: Rational,
-  ): bigint | Decline {
+  function inTokens(state: ChainState, wei: bigint, decimals: number, price: Rational): bigint | Decline {
     const native = market.mid(gasPriceOf(state));
     if (isDecline(native)) return native;
-    return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
+    return exchangedUp(wei, { decimals: 18, price: native.price }, { decimals, price });
   }
 
   async function extraFees({ port }: ChainState): Promise<ExtraFees> {

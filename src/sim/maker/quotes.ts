@@ -3,6 +3,7 @@
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { bandHeadroom, bandQ } from '../../inventory/bands.ts';
+import { fromAttoDown } from '../../inventory/bucket.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
 import { check } from '../../pricing/check.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
@@ -60,7 +61,7 @@ function inputsOf(
   const bounds = bandOf(one);
   const exposed = ledger.exposure(one.setup.base).total;
   const band = bandHeadroom(exposed, bounds);
-  const units = (room: bigint, { decimals }: SimToken) => room / 10n ** BigInt(18 - decimals);
+  const units = (room: bigint, { decimals }: SimToken) => fromAttoDown(room, decimals);
   const usd = route.lp === 'buy' ? 1 : mid;
   const { rebalanceBps, room: there } = inventory.termsOf(route.input, route.output);
   const bound = route.lp === 'buy' ? { input: band?.in } : { output: band?.out };

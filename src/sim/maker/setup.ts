@@ -7,6 +7,7 @@ import type { Limits } from '../../inventory/limits.ts';
 import type { PricingParams } from '../../pricing/params.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { Priced } from '../../pricing/price.ts';
+import { wholeTokens } from '../../pricing/usd.ts';
 import type { BurstRule } from '../../risk/burst.ts';
 import type { DrawdownRule } from '../../risk/drawdown.ts';
 import type { GapRule } from '../../risk/gap-loss.ts';
@@ -118,7 +119,7 @@ export const pairName = ({ base, quote }: Pick<MakerPair, 'base' | 'quote'>): st
 
 /** Converts base units to a float for reports and takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
-  Number(units) / 10 ** decimals;
+  wholeTokens(units, decimals);
 
 /** Computes the edge in USD at a mid, after the platform fee. */
 export function edgeUsd(

@@ -1,9 +1,10 @@
 /** Reference prices: the value of an amount, and what the relayer must be paid in the input token. */
 
-import { formatUnits, mulDivUp } from '../../domain/amount.ts';
+import { formatUnits, ten } from '../../domain/amount.ts';
 import { type NativeCurrency, nativeTokenUnitsUp, type TokenInfo } from '../../domain/chain.ts';
 import type { Reference } from '../../ports/reference.ts';
-import { divide, type Rational, ten, toNumber } from '../../pricing/rational.ts';
+import { divide, type Rational, toNumber } from '../../pricing/rational.ts';
+import { exchangedUp, usdUp } from '../../pricing/usd.ts';
 
 const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
@@ -58,7 +59,7 @@ export function createPrices(reference: Reference): Prices {
     token.priceSymbol === null ? undefined : reference.lastUsd(token.priceSymbol);
   /** Values an amount in USD to 1e-8, rounded up, so that no amount that is worth something becomes 0. */
   const worthUp = (price: Rational | undefined, amount: bigint, decimals: number) =>
-    price === undefined ? null : Number(mulDivUp(amount * E8, price.num, price.den * ten(decimals))) / 1e8;
+    price === undefined ? null : Number(usdUp(amount, { decimals, price }, E8)) / 1e8;
   return {
     priceUsd(token: TokenInfo) {
       const price = usd(token);
@@ -76,14 +77,20 @@ export function createPrices(reference: Reference): Prices {
       if (native.token?.address === token.address) return nativeTokenUnitsUp(native, wei);
       const [tokenPrice, nativePrice] = [usd(token), reference.usd(native.priceSymbol)];
       if (tokenPrice === undefined || nativePrice === undefined) return undefined;
-      const { num, den } = divide(nativePrice, tokenPrice);
-      return mulDivUp(wei * ten(token.decimals), num, den * ten(NATIVE_DECIMALS));
+      return exchangedUp(
+        wei,
+        { decimals: NATIVE_DECIMALS, price: nativePrice },
+        { decimals: token.decimals, price: tokenPrice },
+      );
     },
     exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo) {
       const [fromPrice, toPrice] = [usd(from), usd(to)];
       if (fromPrice === undefined || toPrice === undefined) return undefined;
-      const { num, den } = divide(fromPrice, toPrice);
-      return mulDivUp(amount * ten(to.decimals), num, den * ten(from.decimals));
+      return exchangedUp(
+        amount,
+        { decimals: from.decimals, price: fromPrice },
+        { decimals: to.decimals, price: toPrice },
+      );
     },
     deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint) {
       const [inputPrice, outputPrice] = [usd(input), usd(output)];

@@ -14,13 +14,13 @@ import type { Composite } from '../../protocol/api/router.ts';
 import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/api/trades/dossier.ts';
 import { type Progress, lpReceived, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from './record-sections.ts';
-import { ten, toNumber } from '../../pricing/rational.ts';
+import { wholeTokens } from '../../pricing/usd.ts';
 import { shown } from '../market/prices.ts';
 import { progressOf } from '../orders/status.ts';
 import { deferralOf, lpName, memberOf, type Names, tradeItem } from './item.ts';
 import { substatusOf } from './words.ts';
 
-export interface DossierParts {
+interface DossierParts {
   row: TradeRow;
   record: OrderRecord;
   route: readonly OrderRecord[];
@@ -128,7 +128,7 @@ function transaction(
 const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null =>
   feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd);
 const inUsd = (amount: bigint, decimals: number, price: number): number =>
-  shown(toNumber({ num: amount, den: ten(decimals) }) * price);
+  shown(wholeTokens(amount, decimals) * price);
 
 function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
   const { lp } = row.terms;

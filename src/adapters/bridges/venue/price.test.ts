@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { convertDown } from '../../../domain/amount.ts';
 import {
   chargedUp,
-  convertDown,
   handedForUp,
   keptDown,
   payoutDown,

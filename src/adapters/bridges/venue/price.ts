@@ -4,7 +4,7 @@
  * terms say.
  */
 
-import { divUp, max, mulDivUp } from '../../../domain/amount.ts';
+import { convertDown, convertUp, divUp, max, mulDivUp } from '../../../domain/amount.ts';
 
 /** Parts per billion: one basis point is 100,000 of them. */
 const PPB = 1_000_000_000n;
@@ -22,7 +22,7 @@ export interface TransferTerms {
 }
 
 /** Costs that grow with the amount. */
-export interface ShareCosts {
+interface ShareCosts {
   /** Parts per billion that the bridge keeps of a refill. */
   refill: bigint;
   /** Basis points a day for money that is out. */
@@ -76,9 +76,3 @@ export const chargedUp = (
   paid: bigint,
   terms: Pick<TransferTerms, 'inputDecimals' | 'outputDecimals'>,
 ): bigint => max(handed - convertDown(paid, terms.outputDecimals, terms.inputDecimals), 0n);
-
-export const convertDown = (amount: bigint, from: number, to: number): bigint =>
-  to >= from ? amount * 10n ** BigInt(to - from) : amount / 10n ** BigInt(from - to);
-
-export const convertUp = (amount: bigint, from: number, to: number): bigint =>
-  to >= from ? amount * 10n ** BigInt(to - from) : divUp(amount, 10n ** BigInt(from - to));

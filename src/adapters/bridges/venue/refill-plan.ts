@@ -4,9 +4,8 @@
  * does not leave a place either.
  */
 
-import { max, min } from '../../../domain/amount.ts';
+import { convertDown, convertUp, max, min } from '../../../domain/amount.ts';
 import type { Address } from '../../../domain/hex.ts';
-import { convertDown, convertUp } from './price.ts';
 
 /** Amounts in base units. */
 export interface FloatState {
@@ -39,7 +38,7 @@ export interface Refill<State extends FloatState> {
 }
 
 /** A place that is low and stays so. */
-export interface Unfilled<State extends FloatState> {
+interface Unfilled<State extends FloatState> {
   to: State;
   why: string;
 }

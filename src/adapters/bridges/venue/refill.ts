@@ -4,9 +4,10 @@ import type { Chain, NativeCurrency, TokenInfo } from '../../../domain/chain.ts'
 import type { Address } from '../../../domain/hex.ts';
 import type { Bridge, BridgeRoute } from '../../../ports/bridge.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { convertDown, ppbOfBpsUp, refillShareUp } from './price.ts';
+import { convertDown } from '../../../domain/amount.ts';
+import { ppbOfBpsUp, refillShareUp } from './price.ts';
 
-export interface RefillCost {
+interface RefillCost {
   /** Parts per billion of the amount. */
   share: bigint;
   seconds: number;

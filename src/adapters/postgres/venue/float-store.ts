@@ -6,7 +6,7 @@
  */
 
 import { addressToBytes32 } from '../../../domain/hex.ts';
-import { max, min } from '../../../domain/amount.ts';
+import { convertDown, max, min } from '../../../domain/amount.ts';
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type { OrderMessage } from '../../../domain/order.ts';
@@ -191,7 +191,7 @@ export function createFloatStore(db: Database): FloatStore {
         throw new InvariantError('A float transfer leaves a place that is not of its asset.', {
           facts: { ...from },
         });
-      const carried = BigInt(before?.amount ?? 0) + amount * 10n ** BigInt(18 - decimals);
+      const carried = BigInt(before?.amount ?? 0) + convertDown(amount, decimals, 18);
       if (carried > day.most) return 'over_day';
       return (await addTransfer(session, transfer)) ? 'added' : 'one_is_open';
     });

@@ -5,14 +5,10 @@ import type { BookedTransfer } from '../../../ports/stores/accounting-store.ts';
 import type { StoredTransfer } from '../../../ports/stores/transfers.ts';
 import type { ReadFact } from '../reader/reading.ts';
 import { idOf } from '../ledger/facts.ts';
-import { applyTrade, attoOf, valueOf } from '../pnl.ts';
-import {
-  begunTransfer,
-  departedTransfer,
-  endedTransfer,
-  inUnitsOf,
-  type TransferTokens,
-} from '../transfers/booked.ts';
+import { convertDown } from '../../../domain/amount.ts';
+import { toAtto } from '../../../inventory/bucket.ts';
+import { applyTrade, valueOf } from '../pnl.ts';
+import { begunTransfer, departedTransfer, endedTransfer, type TransferTokens } from '../transfers/booked.ts';
 import { type Folding, ownerMoves, shiftPosition } from './folding.ts';
 
 /** Replaces what the books write down of a transfer, and its share of the sums. */
@@ -54,7 +50,7 @@ export function foldEndOfTransfer(
     return void ownerMoves(folding, money);
   }
   const [from, to] = [tokensOf(folding, left), tokensOf(folding, money)];
-  const expected = inUnitsOf(left.amount, from.decimals, to.decimals);
+  const expected = convertDown(left.amount, from.decimals, to.decimals);
   const posted =
     kind === 'arrived'
       ? journal.arrived(
@@ -71,7 +67,7 @@ export function foldEndOfTransfer(
   batch.entries.push(...posted);
   if (posted.length === 0) return;
   // In 1e-18, because the two chains may count in different units.
-  const fee = attoOf(left.amount, from.decimals) - attoOf(money.amount, to.decimals);
+  const fee = toAtto(left.amount, from.decimals) - toAtto(money.amount, to.decimals);
   const [size, price] = [fee < 0n ? -fee : fee, deps.usd(deps.reader.infoOf(money)?.symbol ?? '')];
   const micros = price === undefined ? 0n : valueOf(size, price);
   shiftPosition(folding, money, (position) => applyTrade(position, -fee, micros));

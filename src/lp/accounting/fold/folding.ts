@@ -23,7 +23,8 @@ import type { Routes } from '../../routes/route.ts';
 import type { ChainReader } from '../reader/chain-reader.ts';
 import { gasKey, type OpeningBalances, type Reading } from '../reader/reading.ts';
 import type { Exchange, FactPlace, NativeMoney } from '../ledger/facts.ts';
-import { applyOwnerMove, attoOf, emptyPosition } from '../pnl.ts';
+import { toAtto } from '../../../inventory/bucket.ts';
+import { applyOwnerMove, emptyPosition } from '../pnl.ts';
 import type { Horizon } from '../taker-costs.ts';
 import { type Books, replaceInSums } from './books.ts';
 
@@ -107,7 +108,7 @@ export function shiftPosition(
   const before = positions.get(info.symbol) ?? emptyPosition(info.symbol);
   const after = change(
     before,
-    money.amount < 0n ? -attoOf(-money.amount, info.decimals) : attoOf(money.amount, info.decimals),
+    money.amount < 0n ? -toAtto(-money.amount, info.decimals) : toAtto(money.amount, info.decimals),
   );
   positions.set(info.symbol, after);
   shifted.add(info.symbol);

@@ -49,7 +49,3 @@ export const withTransferGas = (
   wei: bigint,
   price: Rational | undefined,
 ): BookedTransfer => ({ ...of, gasMicros: of.gasMicros + worth({ amount: wei, decimals: 18, price }) });
-
-/** Converts `amount` of one chain to base units of another, rounded down. */
-export const inUnitsOf = (amount: bigint, from: number, to: number): bigint =>
-  to >= from ? amount * 10n ** BigInt(to - from) : amount / 10n ** BigInt(from - to);
