@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loginHeader } from '../../adapters/outbound/login.ts';
 import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
 import { attempt, failure, ok, type Finding, warning } from './finding.ts';
 
@@ -75,11 +76,8 @@ export function checkAlerts(prometheus: string | undefined): Promise<Finding[]> 
 /** Sends a login that the URL holds as a header: errors of fetch quote the URL. undefined: no answer. */
 async function askRules(prometheus: string): Promise<{ host: string; response: Response | undefined }> {
   const url = new URL('/api/v1/rules?type=alert', prometheus);
-  const login = [url.username, url.password].map(decodeURIComponent).join(':');
+  const headers = loginHeader(url);
   [url.username, url.password] = ['', ''];
-  const response = await fetch(url, {
-    headers: login === ':' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
-    signal: AbortSignal.timeout(5_000),
-  }).catch(() => undefined);
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
   return { host: url.host, response };
 }

@@ -4,6 +4,7 @@ import type { HeadBlock, RpcBlock } from '../../adapters/evm/chain/block.ts';
 import { toBlock } from '../../adapters/evm/chain/block.ts';
 import { createLogRange } from '../../adapters/evm/chain/log-range.ts';
 import { type ChainRpc, createRpc } from '../../adapters/evm/rpc/rpc.ts';
+import { loginHeader } from '../../adapters/outbound/login.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainSection } from '../config/parts.ts';
 import { expand, type SecretContext } from '../wiring/keys.ts';
@@ -214,14 +215,10 @@ async function postBatch(
   calls: number,
   timeoutMs: number,
 ): Promise<{ answered: boolean; date: string | null }> {
-  const { origin, pathname, search, username, password } = new URL(address);
-  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const response = await fetch(`${origin}${pathname}${search}`, {
+  const url = new URL(address);
+  const response = await fetch(`${url.origin}${url.pathname}${url.search}`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(login !== ':' && { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
-    },
+    headers: { 'content-type': 'application/json', ...loginHeader(url) },
     body: JSON.stringify(
       Array.from({ length: calls }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] })),
     ),

@@ -6,6 +6,7 @@
 
 import { buildConnector, Pool } from 'undici';
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseAnswers, type RpcAnswer } from './answers.ts';
+import { loginHeader } from '../../outbound/login.ts';
 import { readRetryAfter } from '../../outbound/retry-after.ts';
 import { meaningOf } from './refusals.ts';
 
@@ -51,11 +52,7 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
   const url = new URL(address);
   const pool = new Pool(url.origin, { maxResponseSize: MAX_ANSWER_BYTES, connect: openSocket(timeoutMs) });
   const path = `${url.pathname}${url.search}`;
-  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  const headers = {
-    'content-type': 'application/json',
-    ...(login !== ':' && { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
-  };
+  const headers = { 'content-type': 'application/json', ...loginHeader(url) };
   let pending: PendingCall[] = [];
   let lastId = 0;
   /** Shrinks when the node refuses a batch for its size. */
