@@ -62,36 +62,41 @@ export function followOrder(
   orderId: string,
   { pollMs = 1_000, onStage, signal }: FollowOptions,
 ): Following {
-  const events = createEventList();
+  const events: OrderEvent[] = [];
+  /** Aborted once: after the final event, or with the error. */
   const stop = new AbortController();
-  let isStreaming = () => false;
+  const { signal: ended } = stop;
+  let wake = () => {};
+  let isStreaming: (() => boolean) | undefined;
   let stage: string | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
 
-  const aborted = () => end({ error: signal?.reason });
-  signal?.addEventListener('abort', aborted, { once: true });
-
-  function end(how: { error?: unknown }): void {
-    if (stop.signal.aborted) return;
-    signal?.removeEventListener('abort', aborted);
-    stop.abort();
-    clearTimeout(pollTimer);
-    events.end(how);
-  }
+  const final = new Promise<OrderStatusResponse>((resolve, reject) =>
+    ended.addEventListener('abort', () => {
+      clearTimeout(pollTimer);
+      const last = events.at(-1);
+      if (isFinal(last)) resolve(last.status);
+      else reject(ended.reason);
+      wake();
+    }),
+  );
+  // A caller that only iterates gets the error there.
+  final.catch(() => {});
 
   function take(event: OrderEvent): void {
-    if (stop.signal.aborted || events.has(event)) return;
+    if (ended.aborted || events.some(({ type }) => type === event.type)) return;
     if (event.orderId !== orderId || event.status.id !== orderId)
-      return end({
-        error: new DistrustError(
+      return stop.abort(
+        new DistrustError(
           'order_id',
           `The venue sent an event of the order ${event.status.id} when asked for ${orderId}.`,
           { orderId },
         ),
-      });
+      );
     notice(event.status);
-    events.add(event);
-    if (event.type !== 'order.created') end({});
+    events.push(event);
+    wake();
+    if (isFinal(event)) stop.abort();
   }
 
   function notice(status: OrderStatusResponse): void {
@@ -102,59 +107,31 @@ export function followOrder(
 
   function schedulePoll(ms: number): void {
     clearTimeout(pollTimer);
-    if (!stop.signal.aborted) pollTimer = setTimeout(() => void poll(), ms);
+    if (!ended.aborted) pollTimer = setTimeout(() => void poll(), ms);
   }
 
   async function poll(): Promise<void> {
     try {
-      const status = await read(stop.signal);
-      take(polled('order.created', status, status.createdAt));
-      if (status.status !== 'pending') take(polled(`order.${status.status}`, status, status.updatedAt));
-      else if (!stop.signal.aborted) notice(status);
+      const status = await read(ended);
+      take(eventOf('poll', status.id, 'order.created', status.createdAt, status));
+      if (status.status !== 'pending')
+        take(eventOf('poll', status.id, `order.${status.status}`, status.updatedAt, status));
+      else if (!ended.aborted) notice(status);
     } catch (error) {
-      if (stop.signal.aborted) return;
       const passing =
         error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
-      if (!passing) return end({ error });
+      if (!passing) return stop.abort(error);
     }
-    schedulePoll(isStreaming() && !onStage ? CHECK_STREAM_MS : pollMs);
+    schedulePoll(isStreaming?.() && !onStage ? CHECK_STREAM_MS : pollMs);
   }
 
-  if (signal?.aborted) aborted();
-  else if (openSocket)
-    isStreaming = openStream(transport, openSocket, orderId, stop.signal, take, () => schedulePoll(0));
+  if (signal?.aborted) stop.abort(signal.reason);
+  signal?.addEventListener('abort', () => stop.abort(signal.reason), { signal: ended });
+  if (openSocket && !ended.aborted)
+    isStreaming = openStream(transport, openSocket, orderId, ended, take, schedulePoll);
   schedulePoll(0);
-  return events.following;
-}
 
-const polled = (type: OrderEvent['type'], status: OrderStatusResponse, occurredAt: string): OrderEvent => ({
-  type,
-  orderId: status.id,
-  occurredAt,
-  status,
-  via: 'poll',
-});
-
-/** The events that have come, for those who wait for the next one. */
-interface EventList {
-  following: Following;
-  /** Whether an event of the same type has come. */
-  has(event: OrderEvent): boolean;
-  add(event: OrderEvent): void;
-  /** Call once. Without an error, the status of the last event is the final one. */
-  end(how: { error?: unknown }): void;
-}
-
-function createEventList(): EventList {
-  const events: OrderEvent[] = [];
-  let wake = () => {};
-  let ended: { error?: unknown } | undefined;
-  let resolve: (status: OrderStatusResponse) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
-  // A caller that only iterates gets the error there.
-  final.catch(() => {});
-  const following: Following = {
+  return {
     final,
     async *[Symbol.asyncIterator]() {
       for (let next = 0; ;) {
@@ -162,8 +139,8 @@ function createEventList(): EventList {
         if (event) {
           next++;
           yield event;
-        } else if (ended) {
-          if ('error' in ended) throw ended.error;
+        } else if (ended.aborted) {
+          await final;
           return;
         } else {
           const before = wake;
@@ -172,26 +149,21 @@ function createEventList(): EventList {
       }
     },
   };
-  return {
-    following,
-    has: (event) => events.some(({ type }) => type === event.type),
-    add(event) {
-      events.push(event);
-      wake();
-    },
-    end(how) {
-      ended = how;
-      const last = events.at(-1);
-      if ('error' in how || !last) reject(how.error);
-      else resolve(last.status);
-      wake();
-    },
-  };
 }
 
+const isFinal = (event?: OrderEvent): event is OrderEvent => !!event && event.type !== 'order.created';
+
+const eventOf = (
+  via: OrderEvent['via'],
+  orderId: string,
+  type: OrderEvent['type'],
+  occurredAt: string,
+  status: OrderStatusResponse,
+): OrderEvent => ({ type, orderId, occurredAt, status, via });
+
 /**
- * Keeps a socket open until `ended`, at another replica when one closes it. `missed`: an event may have been
- * missed, so the order is to be polled. Returns a function that says whether events are streamed now.
+ * Keeps a socket open until `ended`, at another replica when one closes it. Returns a function that says
+ * whether events are streamed now.
  */
 function openStream(
   { base, leave, key }: FollowDeps['transport'],
@@ -199,7 +171,7 @@ function openStream(
   orderId: string,
   ended: AbortSignal,
   take: (event: OrderEvent) => void,
-  missed: () => void,
+  schedulePoll: (ms: number) => void,
 ): () => boolean {
   let streaming = false;
   let streamed = false;
@@ -228,7 +200,7 @@ function openStream(
     mine.addEventListener('close', () => {
       if (ended.aborted || mine !== socket) return;
       leave(at);
-      if (streaming) missed();
+      if (streaming) schedulePoll(0);
       streaming = false;
       reconnect = setTimeout(connect, reconnectMs);
       reconnectMs = Math.min(reconnectMs * 2, LONGEST_RECONNECT_MS);
@@ -243,20 +215,14 @@ function openStream(
       return;
     }
     if ((json as { op?: unknown } | null)?.op === 'subscribed') {
-      if (streamed) missed();
+      // Between two streams an event may have been missed.
+      if (streamed) schedulePoll(0);
       streaming = streamed = true;
       reconnectMs = FIRST_RECONNECT_MS;
       return;
     }
-    const { success, data: event } = zOrderEvent.safeParse(json);
-    if (success)
-      take({
-        type: event.type,
-        orderId: event.orderId,
-        occurredAt: event.occurredAt,
-        status: event.data,
-        via: 'stream',
-      });
+    const { data: event } = zOrderEvent.safeParse(json);
+    if (event) take(eventOf('stream', event.orderId, event.type, event.occurredAt, event.data));
   }
 
   ended.addEventListener('abort', () => {
