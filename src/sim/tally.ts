@@ -2,7 +2,14 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Maker } from './maker/maker.ts';
-import { edgeUsd, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker/setup.ts';
+import {
+  edgeUsd,
+  type MakerPair,
+  type MakerQuote,
+  pairName,
+  type SimRoute,
+  toWholeTokens,
+} from './maker/setup.ts';
 
 interface Figures {
   requests: number;
@@ -100,12 +107,9 @@ export function createCounter(maker: Maker): EventCounter {
       name: maker.setup.name,
       ...all.figures(pnl(mids), farthest()),
       mostHeldUsd,
-      pairs: maker.setup.pairs.map((pair, at) => ({
-        pair: pairName(pair),
-        ...(pairs[at] as ReturnType<typeof createFigures>).figures(
-          pairPnl(at, mids[at] as number),
-          maker.q(at),
-        ),
+      pairs: pairs.map((each, at) => ({
+        pair: pairName(maker.setup.pairs[at] as MakerPair),
+        ...each.figures(pairPnl(at, mids[at] as number), maker.q(at)),
       })),
     }),
   };

@@ -2,7 +2,12 @@
 
 import { decodeFunctionData } from 'viem';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
-import { attestationDigest, attestationListDigest, fillAttestation } from '../../domain/attestation.ts';
+import {
+  type Attestation,
+  attestationDigest,
+  attestationListDigest,
+  fillAttestation,
+} from '../../domain/attestation.ts';
 import { decodeContext } from '../../domain/context.ts';
 import { type Address, addressToBytes32, bytes32ToAddress, type Hex } from '../../domain/hex.ts';
 import { type MandateOutput, orderId, outputHash } from '../../domain/order.ts';
@@ -233,7 +238,7 @@ async function checkProof(
 const provenIn = (
   tx: TransactionEvidence,
   oracle: Address,
-  { payloadHash, application, remoteChainId }: ReturnType<typeof fillAttestation>,
+  { payloadHash, application, remoteChainId }: Attestation,
 ): boolean =>
   tx
     .events(oracle)
@@ -304,7 +309,7 @@ export async function checkState(c: Case): Promise<void> {
 function attestersIn(
   { to, input }: TransactionEvidence,
   oracle: Address,
-  attestation: ReturnType<typeof fillAttestation>,
+  attestation: Attestation,
   chainId: number,
 ): Address[] | undefined {
   if (to !== oracle) return undefined;
