@@ -13,7 +13,7 @@ import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import { createChainListener } from './chain-events.ts';
 import { exposeAccounts, exposeGauges } from './gauges.ts';
 import { bucketsOf, leaseRules, positionsOf, type LpChainWithPort } from './setup.ts';
-import { createTicker } from './ticker.ts';
+import { createTicker, type Ticker } from './ticker.ts';
 import type { ReloadedSources } from './interface.ts';
 import type { NextSources } from '../market/price-sources.ts';
 import type { LpParts } from './parts.ts';
@@ -39,17 +39,23 @@ export interface RunningLp {
  */
 const MAX_HOLDS_WRITTEN = 200_000;
 
+interface Running {
+  readonly parts: LpParts;
+  readonly pumps: readonly Pump[];
+  readonly ticker: Ticker;
+  stopping: boolean;
+}
+
 export async function startLp(
   parts: LpParts,
   config: LpConfig,
   killed: ReadonlyMap<KilledBy, string>,
   reserved: readonly ReservedBefore[],
 ): Promise<RunningLp> {
-  const { risk, standby, leases, accounts, sessions, levels, replica, sharing, ledger } = parts;
-  const { log, store, transactors } = parts.deps;
+  const { risk, standby, leases, accounts, sessions, levels, replica } = parts;
+  const { log, transactors } = parts.deps;
   const { lpChains, prices } = parts.base;
   const ticker = createTicker(parts);
-  let stopping = false;
 
   standby.report('starting', 'starting');
   const pumps = lpChains.map((chain) => createChainPump(parts, config, chain, reserved));
@@ -87,79 +93,89 @@ export async function startLp(
     },
     parts.shadowLog === undefined ? 'LP is up' : 'LP is up in shadow mode: nothing is signed',
   );
+  const running: Running = { parts, pumps, ticker, stopping: false };
+  return {
+    parts,
+    reload: (next, sources) => reload(running, next, sources),
+    trial: (next, { plugin }) =>
+      createQuotingSnapshot(parts.quotingDeps, next, { market: prices.marketOf(next), plugin }),
+    stop: () => stop(running),
+  };
+}
 
-  async function reload(next: LpConfig, { feeds, plugin }: ReloadedSources): Promise<void> {
-    const nextPrices = await prices.prepare(next, feeds);
-    try {
-      const { market } = nextPrices;
-      const snapshot = createQuotingSnapshot(parts.quotingDeps, next, { market, plugin });
-      await yieldToEventLoop();
-      if (stopping)
-        throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
-          code: 'not_ready',
-        });
-      apply(next, snapshot, nextPrices);
-    } catch (error) {
-      nextPrices.discard();
-      throw error;
-    }
+async function reload(running: Running, next: LpConfig, { feeds, plugin }: ReloadedSources): Promise<void> {
+  const { parts } = running;
+  const { prices } = parts.base;
+  const nextPrices = await prices.prepare(next, feeds);
+  try {
+    const { market } = nextPrices;
+    const snapshot = createQuotingSnapshot(parts.quotingDeps, next, { market, plugin });
+    await yieldToEventLoop();
+    if (running.stopping)
+      throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
+        code: 'not_ready',
+      });
+    apply(parts, next, snapshot, nextPrices);
+  } catch (error) {
+    nextPrices.discard();
+    throw error;
   }
+}
 
-  /** Synchronous, and nothing here can fail: no request sees half a reload. */
-  function apply(next: LpConfig, snapshot: QuotingSnapshot, nextPrices: NextSources): void {
-    const before = parts.quoting();
-    for (const chain of next.chains) Object.assign(parts.states.get(chain.chainId) ?? {}, { config: chain });
-    for (const [chainId, rule] of leaseRules(lpChains, next)) parts.rules.set(chainId, rule);
-    risk.configure(next);
-    parts.signals.configure(next.signals);
-    for (const { chainId, token, buffer } of bucketsOf(lpChains, next))
-      ledger.setBuffer(chainId, token, buffer);
-    risk.sourcesChanged(nextPrices.apply());
-    parts.current.snapshot = snapshot;
-    parts.winRates.configure(next.pricing.calibration);
-    parts.announceStatus();
-    if (helloOf(before) !== helloOf(snapshot))
-      for (const session of sessions) session.renew('the configuration changed what we offer');
-  }
+/** Synchronous, and nothing here can fail: no request sees half a reload. */
+function apply(parts: LpParts, next: LpConfig, snapshot: QuotingSnapshot, nextPrices: NextSources): void {
+  const { risk, ledger, sessions, base } = parts;
+  const before = parts.quoting();
+  for (const chain of next.chains) Object.assign(parts.states.get(chain.chainId) ?? {}, { config: chain });
+  for (const [chainId, rule] of leaseRules(base.lpChains, next)) parts.rules.set(chainId, rule);
+  risk.configure(next);
+  parts.signals.configure(next.signals);
+  for (const { chainId, token, buffer } of bucketsOf(base.lpChains, next))
+    ledger.setBuffer(chainId, token, buffer);
+  risk.sourcesChanged(nextPrices.apply());
+  parts.current.snapshot = snapshot;
+  parts.winRates.configure(next.pricing.calibration);
+  parts.announceStatus();
+  if (helloOf(before) !== helloOf(snapshot))
+    for (const session of sessions) session.renew('the configuration changed what we offer');
+}
 
-  async function stop(): Promise<void> {
-    stopping = true;
-    standby.report('stopping', 'stopping');
-    ticker.stop();
-    levels.stop();
-    for (const session of sessions) session.sendStatus();
-    await Promise.all(sessions.map((session) => session.stop()));
-    prices.stop();
-    await Promise.all(pumps.map((pump) => pump.stop()));
-    await sharing?.flush();
-    await parts.advance();
-    await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
-    await parts.awards.flush();
-    await risk.flush().catch((error: unknown) => log.error({ error }, 'risk state could not be stored'));
-    await parts.signals
-      .flush(store)
-      .catch((error: unknown) => log.error({ error }, 'signals could not be stored'));
-    await parts.winRates.flush();
-    await accounts.stop();
-    await parts.shadowLog?.stop();
-    if (ledger.live > MAX_HOLDS_WRITTEN)
-      return log.warn(
-        { live: ledger.live },
-        'LP is down with too many live quotes to write: the next start waits',
-      );
-    // The ledger lacks the quotes of the process before this one: only waiting makes up for them.
-    if (leases.quarantine().length > 0)
-      return log.warn({}, 'LP is down before quotes of an earlier start have expired: the next start waits');
-    const clean = await store.stop({
-      ledger: ledger.snapshotChunks(),
-      cursors: [...parts.followers.values()].map((follower) => follower.cursor()),
-    });
-    log.info({ clean }, 'LP is down');
-  }
-
-  const trial: RunningLp['trial'] = (next, { plugin }) =>
-    createQuotingSnapshot(parts.quotingDeps, next, { market: prices.marketOf(next), plugin });
-  return { parts, reload, trial, stop };
+async function stop(running: Running): Promise<void> {
+  running.stopping = true;
+  const { parts, pumps, ticker } = running;
+  const { risk, standby, leases, accounts, sessions, levels, sharing, ledger } = parts;
+  const { log, store, transactors } = parts.deps;
+  standby.report('stopping', 'stopping');
+  ticker.stop();
+  levels.stop();
+  for (const session of sessions) session.sendStatus();
+  await Promise.all(sessions.map((session) => session.stop()));
+  parts.base.prices.stop();
+  await Promise.all(pumps.map((pump) => pump.stop()));
+  await sharing?.flush();
+  await parts.advance();
+  await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+  await parts.awards.flush();
+  await risk.flush().catch((error: unknown) => log.error({ error }, 'risk state could not be stored'));
+  await parts.signals
+    .flush(store)
+    .catch((error: unknown) => log.error({ error }, 'signals could not be stored'));
+  await parts.winRates.flush();
+  await accounts.stop();
+  await parts.shadowLog?.stop();
+  if (ledger.live > MAX_HOLDS_WRITTEN)
+    return log.warn(
+      { live: ledger.live },
+      'LP is down with too many live quotes to write: the next start waits',
+    );
+  // The ledger lacks the quotes of the process before this one: only waiting makes up for them.
+  if (leases.quarantine().length > 0)
+    return log.warn({}, 'LP is down before quotes of an earlier start have expired: the next start waits');
+  const clean = await store.stop({
+    ledger: ledger.snapshotChunks(),
+    cursors: [...parts.followers.values()].map((follower) => follower.cursor()),
+  });
+  log.info({ clean }, 'LP is down');
 }
 
 const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>

@@ -10,7 +10,12 @@ const GAS_EVERY = 20;
 const TRANSFERS_EVERY = 40;
 const STORE_WIN_RATES_EVERY = 120;
 
-export function createTicker(parts: LpParts) {
+export interface Ticker {
+  start(): void;
+  stop(): void;
+}
+
+export function createTicker(parts: LpParts): Ticker {
   const { leases, lead, sharing, replica, standby, risk, winRates, accounts, sessions, signals } = parts;
   const { clock, log, store, transactors, shared } = parts.deps;
   let ticks = 0;
