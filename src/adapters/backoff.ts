@@ -1,6 +1,6 @@
 /** Pauses between attempts: each twice as long, with jitter, so that many clients do not return together. */
 
-export interface Backoff {
+interface Backoff {
   firstMs: number;
   longestMs: number;
 }

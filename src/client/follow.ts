@@ -6,7 +6,7 @@ import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 import type { Transport } from './transport.ts';
 
 /** The common part of the WebSockets of browsers, undici and `ws`. */
-export interface SocketLike {
+interface SocketLike {
   addEventListener(
     type: 'open' | 'message' | 'close' | 'error',
     listener: (event: { data?: unknown }) => void,

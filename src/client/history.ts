@@ -5,7 +5,7 @@ import { type TradeItem, zTradesResponse } from '../protocol/api/trades/trades.t
 import type { TradeSort } from '../protocol/api/trades/query.ts';
 import type { Transport } from './transport.ts';
 
-export interface TradeFilters {
+interface TradeFilters {
   status?: 'all' | 'pending' | 'settled' | 'failed' | 'refunded';
   corridor?: string;
   createdAfter?: string;
@@ -20,7 +20,7 @@ export interface TradeFilters {
   direction?: 'asc' | 'desc';
 }
 
-export interface Page {
+interface Page {
   limit?: number;
   offset?: number;
 }

@@ -21,7 +21,7 @@ export interface TransportOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-export interface VenueCall {
+interface VenueCall {
   method?: 'GET' | 'POST';
   body?: unknown;
   headers?: Record<string, string>;

@@ -13,7 +13,7 @@ import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-doma
 import { type Address, type Hex } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
 
-export interface Rpc {
+interface Rpc {
   getChainId(): Promise<number>;
   getBlock(): Promise<{ number: bigint | null; timestamp: bigint }>;
   getCode(of: { address: Address; blockNumber?: bigint }): Promise<Hex | undefined>;

@@ -15,8 +15,8 @@ export const ATTESTATION_TYPEHASH = keccakText(
 const ATTESTATION_LIST_TYPEHASH = keccakText(
   'AttestationList(uint256 remoteChainId,bytes32 application,bytes32[] payloadHashes)',
 );
-export const ORACLE_DOMAIN_NAME = 'AttestationOracle';
-export const ORACLE_DOMAIN_VERSION = '1';
+const ORACLE_DOMAIN_NAME = 'AttestationOracle';
+const ORACLE_DOMAIN_VERSION = '1';
 
 export interface Attestation {
   /** The chain on which the fill happened. */
@@ -33,7 +33,7 @@ interface OraclePlace {
 }
 
 /** Several payloads of one chain and application, which one set of signatures proves. */
-export interface AttestationList extends Omit<Attestation, 'payloadHash'> {
+interface AttestationList extends Omit<Attestation, 'payloadHash'> {
   payloadHashes: readonly Bytes32[];
 }
 
@@ -82,7 +82,7 @@ export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | '
  * OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2)
  * call ctxLen(2) ctx.
  */
-export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Uint8Array {
+function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Uint8Array {
   const { token, amount, recipient, callbackData, context } = output;
   const [callLength, contextLength] = [byteLength(callbackData), byteLength(context)];
   return new AbiWriter(5 * 32 + 4 + 2 + callLength + 2 + contextLength)
@@ -98,7 +98,7 @@ export function fillDescription({ solver, orderId, timestamp, output }: FillFact
     .raw(context).bytes;
 }
 
-export interface FillFacts {
+interface FillFacts {
   /** The account that is paid on the origin, as 32 bytes. */
   solver: Bytes32;
   orderId: Bytes32;

@@ -50,7 +50,7 @@ export function decodeContext(context: Hex): OutputContext | undefined {
   };
 }
 
-export class ContextError extends RequestError {
+class ContextError extends RequestError {
   constructor() {
     super(
       'An output context holds a uint32 time, two uint16 shares and a uint128 fee; one of these does not fit.',

@@ -2,7 +2,7 @@
 
 export type ErrorFacts = Record<string, string | number | bigint | boolean | null | undefined>;
 
-export interface ErrorOptions {
+interface ErrorOptions {
   /** Stable, machine readable; the status tables key on it. */
   code: string;
   /** Named values for logs. Never a secret, a signature or an RPC URL. */

@@ -37,7 +37,7 @@ export interface StandardOrder {
 
 export const MANDATE_OUTPUT_TYPE =
   'MandateOutput(bytes32 oracle,bytes32 settler,uint256 chainId,bytes32 token,uint256 amount,bytes32 recipient,bytes callbackData,bytes context)';
-export const STANDARD_ORDER_TYPE = `StandardOrder(address user,uint256 nonce,uint256 originChainId,uint32 expires,uint32 fillDeadline,address inputOracle,uint256[2][] inputs,MandateOutput[] outputs)${MANDATE_OUTPUT_TYPE}`;
+const STANDARD_ORDER_TYPE = `StandardOrder(address user,uint256 nonce,uint256 originChainId,uint32 expires,uint32 fillDeadline,address inputOracle,uint256[2][] inputs,MandateOutput[] outputs)${MANDATE_OUTPUT_TYPE}`;
 
 export const MANDATE_OUTPUT_TYPEHASH = keccakText(MANDATE_OUTPUT_TYPE);
 export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);

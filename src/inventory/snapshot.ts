@@ -10,7 +10,7 @@ import type { Side } from './event.ts';
 import type { Hold } from './hold.ts';
 import { NO_FACTS } from './hold-state.ts';
 
-export interface Withdrawal {
+interface Withdrawal {
   chainId: number;
   token: Address;
   /** null while only its end is known. */

@@ -33,7 +33,7 @@ export interface WantedTransfer {
 }
 
 /** Says why the operator must begin a transfer. */
-export interface ByHand {
+interface ByHand {
   /** The same text for all transfers that this rule stops. */
   rule: string;
   /** The rule, with the amounts of this transfer in tokens and USD. */

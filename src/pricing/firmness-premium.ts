@@ -13,7 +13,7 @@ interface WinCurve {
   minEdgeBps: number;
 }
 
-export interface FirmnessPremium {
+interface FirmnessPremium {
   x: number;
   m: number;
   D: number;

@@ -8,7 +8,7 @@ const PREFIX = 'whsec_';
 export const webhookSecretText = (secret: Uint8Array): string =>
   PREFIX + Buffer.from(secret).toString('base64');
 
-export interface SignedMessage {
+interface SignedMessage {
   id: string;
   /** Unix seconds of this attempt. */
   timestamp: number;

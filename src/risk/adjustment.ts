@@ -32,7 +32,7 @@ export interface AdjustmentRule {
 }
 
 /** The causes that make a quote more careful. A taker at suspicion 3 gets no quote. */
-export interface AdjustmentCauses {
+interface AdjustmentCauses {
   volatile: boolean;
   suspicion: Exclude<Suspicion, 3>;
   /** Losses have cut sizes. */

@@ -110,7 +110,7 @@ export const placeOfTransfer = <Place>(
   { stage }: Pick<TransferState, 'stage'>,
 ): Place => (stage === 'minted' || stage === 'deposited' ? to : from);
 
-export type TransferTodo =
+type TransferTodo =
   | { do: TransferStep }
   /** Chain time of the source, seconds. */
   | { do: 'wait_until'; at: UnixSeconds }

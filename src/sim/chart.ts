@@ -25,7 +25,7 @@ const [WIDTH, HEIGHT] = [600, 230];
 const PLOT = { left: 62, right: 12, top: 12, bottom: 32 };
 const TICKS = 5;
 
-export const colour = (at: number): string => `var(--c${at % 6})`;
+const colour = (at: number): string => `var(--c${at % 6})`;
 
 export function lineChart({ title, unit, minutes, lines, level, dots = false }: LineChart): string {
   const values = lines.flatMap((line) => line.values.filter((value) => value !== null));

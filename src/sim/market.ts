@@ -240,7 +240,7 @@ function cheapest(offered: readonly Pending[], mid: number): Pending | undefined
   return best?.choice;
 }
 
-export interface OptionView {
+interface OptionView {
   sigma: number;
   jumpsPerHour: number;
   jumpBps: number;

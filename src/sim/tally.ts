@@ -44,7 +44,7 @@ export interface SimTally extends Figures {
   pairs: PairTally[];
 }
 
-export interface PairSample {
+interface PairSample {
   pnlUsd: number;
   q: number;
   /** The spread since the last sample; null: no quote. */

@@ -10,7 +10,7 @@ import type { StoredTransfer, TransferStore } from '../ports/stores/transfers.ts
 import type { Transactor } from '../ports/transactor.ts';
 import { foldTransfer, type TransferFact, transferKey, type TransferStep } from '../settlement/transfer.ts';
 
-export interface Place {
+interface Place {
   chainId: number;
   token: Address;
 }
@@ -18,7 +18,7 @@ export interface Place {
 /**
  * Reserves what must not be promised to others out of the sender's ledger. All calls are idempotent per id.
  */
-export interface Reservations {
+interface Reservations {
   /** False when that much is not free; changes nothing then. */
   take(id: string, place: Place, amount: bigint): boolean;
   /** Reserves like `take`, for a process that finds the transfer in the database: cannot be refused. */

@@ -251,7 +251,7 @@ function counts(committee: Committee, signer: Address | undefined): boolean {
 }
 
 /** An attester of an older version does not name its signer: it counts as a member. */
-export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
+const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
   signer === undefined || signers.has(signer);
 
 async function probe(deps: ClientDeps, state: ClientState, oracle: OracleRef): Promise<void> {

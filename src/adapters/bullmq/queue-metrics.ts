@@ -29,7 +29,7 @@ export interface QueueWatch {
   stop(): void;
 }
 
-export interface WatchedQueues {
+interface WatchedQueues {
   kind: 'postgres' | 'redis';
   /** Ready to be asked. Throws when the queue's server does not answer. */
   producer(topic: string): Promise<BullQueue>;

@@ -329,7 +329,7 @@ async function close(state: BullState): Promise<void> {
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.name;
 
-export function withinAnswerTime<T>(answer: Promise<T>): Promise<T> {
+function withinAnswerTime<T>(answer: Promise<T>): Promise<T> {
   let giveUp: NodeJS.Timeout | undefined;
   const late = new Promise<never>(
     (_, reject) =>

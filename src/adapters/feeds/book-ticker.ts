@@ -6,7 +6,7 @@
 import type { FeedRefusal } from '../../ports/feed.ts';
 import { isRecord, isShortText, readBook } from './format.ts';
 
-export interface BookTicker {
+interface BookTicker {
   symbol: string;
   bid: string;
   ask: string;
@@ -14,7 +14,7 @@ export interface BookTicker {
 }
 
 /** Binance says neither the time nor whether its market is open. */
-export type BookTickerRefusal = Exclude<FeedRefusal, 'closed' | 'future'>;
+type BookTickerRefusal = Exclude<FeedRefusal, 'closed' | 'future'>;
 
 type BookTickerMessage =
   | { kind: 'ticker'; ticker: BookTicker }

@@ -14,7 +14,7 @@ import type { FeedEvent, Format, FrameReader } from './format.ts';
 import { formatOf } from './formats.ts';
 import { isClockStep, readRecording } from './recording.ts';
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Recorded time between two printed mids of a symbol; 0 prints every one. */
   everyMs?: number;
   maxAgeMs?: number;

@@ -15,7 +15,7 @@ export interface Refusal {
   forMs: number | undefined;
 }
 
-export interface RefusingAnswer {
+interface RefusingAnswer {
   /** 200 where words alone may refuse, such as in a message of a socket. */
   status: number;
   header?: (name: 'retry-after' | 'date') => string | null | undefined;
@@ -24,7 +24,7 @@ export interface RefusingAnswer {
 }
 
 /** How many bytes of an answer may hold the words that refuse. */
-export const WORDS_BYTES = 4_096;
+const WORDS_BYTES = 4_096;
 
 /**
  * Matches what exchanges write when they are asked too often. Kraken: "EGeneral:Too many requests",
@@ -63,7 +63,7 @@ function saidInWords(words: string, nowMs: number): number | undefined {
   return seconds > 0 ? seconds * 1_000 : undefined;
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   /** The first wait where the server names none; each later one is twice as long. */
   firstMs?: number;
   longestMs?: number;

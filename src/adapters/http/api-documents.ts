@@ -13,7 +13,7 @@ export interface ApiDocuments {
   asyncapi(): Promise<object | undefined>;
 }
 
-export interface ApiDocumentOptions {
+interface ApiDocumentOptions {
   title: string;
   routes: readonly Route[];
   hasSockets: boolean;

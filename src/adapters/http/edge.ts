@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../../protocol/api/version.ts';
 import type { RequestIds } from '../pino/request-context.ts';
 
-export const REQUEST_ID = 'X-Request-Id';
+const REQUEST_ID = 'X-Request-Id';
 /** Text that is safe in a header, a log line and a support ticket. */
 const SANE_ID = /^[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}$/;
 /** W3C Trace Context: version, trace id, span id, flags. A later version may append fields. */

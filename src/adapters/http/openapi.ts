@@ -24,7 +24,7 @@ export interface Content {
   example?: unknown;
 }
 
-export interface OpenApiAnswer {
+interface OpenApiAnswer {
   $ref?: string;
   description?: string;
   headers?: Record<string, unknown>;

@@ -7,7 +7,7 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { RouteAsk, RoutePair, RouteVenue } from '../../ports/route-venue.ts';
 import { type Conversion, CONVERSIONS, type IssuerKind, type Product } from './conversions.ts';
 
-export interface ListedProduct extends Product {
+interface ListedProduct extends Product {
   /** Limit of `fillThrough`; null: that of a plain contract of this kind. */
   gas: bigint | null;
 }

@@ -14,7 +14,7 @@ import {
 import type { Log } from '../../ports/log.ts';
 import type { Span, SpanIds, Tracer } from '../../ports/tracer.ts';
 
-export interface TracerOptions {
+interface TracerOptions {
   /** The collector's URL, such as `http://127.0.0.1:4318/v1/traces`. */
   url: string;
   /** The share of traces that are kept, 0 to 1. The trace id decides, so each process keeps the same ones. */

@@ -24,7 +24,7 @@ import {
 import { partnerHeaders, partnerSignatureFault } from '../../protocol/partner/signature.ts';
 import type { Outbound, OutboundAnswer } from '../outbound/request.ts';
 
-export interface PartnerEndpoint {
+interface PartnerEndpoint {
   /** Id of the partner at this venue. */
   id: string;
   /** Base of the partner's paths, without a slash at the end. */

@@ -38,7 +38,7 @@ export function createLog({
 }
 
 /** A failing log must not stop the process: entries beyond a small buffer are dropped. */
-export function standardOutput(): DestinationStream {
+function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1 << 20 });
   output.on('error', () => {});
   return output;

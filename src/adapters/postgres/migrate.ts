@@ -80,11 +80,11 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
 const readDone = (session: Queryable): Promise<Done[]> =>
   session.query<Done>('select id, sha256, contract from migration');
 
-export async function lockMigrations(session: Queryable): Promise<void> {
+async function lockMigrations(session: Queryable): Promise<void> {
   await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
 
-export function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
+function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
   for (const { id, sha256, contract } of done) {
     const sql = known.get(id);

@@ -5,10 +5,10 @@ import type { Metrics } from '../../ports/metrics.ts';
 
 /** `busy`: all connections were in use. `connect`: no new one. `lost`: it ended. `silent`: no answer. */
 const FAULTS = ['busy', 'connect', 'lost', 'silent'] as const;
-export type ConnectionFault = (typeof FAULTS)[number];
+type ConnectionFault = (typeof FAULTS)[number];
 
 const CLASSES = ['read', 'write', 'commit', 'other'] as const;
-export type StatementClass = (typeof CLASSES)[number];
+type StatementClass = (typeof CLASSES)[number];
 
 export interface PoolWatch {
   /** Notes how long a caller waited for a connection, ms. */

@@ -246,7 +246,7 @@ const isLost = (error: unknown): boolean =>
 export const silenceLimitMs = (statement: Statement | string, unnamedMs: number): number =>
   typeof statement === 'string' ? unnamedMs : SILENCE_MS;
 
-export const isStalePlan = (error: unknown): boolean =>
+const isStalePlan = (error: unknown): boolean =>
   (error as { code?: string }).code === '0A000' &&
   /cached plan must not change/.test((error as { message?: string }).message ?? '');
 

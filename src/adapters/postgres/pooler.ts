@@ -11,7 +11,7 @@ import { toDatabaseError } from './pool.ts';
 /** Each round tells a pooler with several free sessions from PostgreSQL, whichever it hands out next. */
 const ROUNDS = 3;
 
-export class SharedSessions extends UpstreamError {
+class SharedSessions extends UpstreamError {
   constructor(what: string) {
     super(
       `Between this process and PostgreSQL is a connection pooler in transaction or statement mode: ${what}. ` +

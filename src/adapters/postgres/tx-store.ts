@@ -10,12 +10,12 @@ import { bytes, fromRow, select } from './rows.ts';
 const MOST_TRIES = 5;
 
 /** SQL: the signer's lease has lapsed, or is the asking process's own. */
-export const SIGNER_IS_FREE = 's.lease_until < clock_timestamp() or s.owner = excluded.owner';
+const SIGNER_IS_FREE = 's.lease_until < clock_timestamp() or s.owner = excluded.owner';
 /** SQL: only the newest fence reserves nonces and writes signed bytes. Tests remove each of the two alone. */
-export const RESERVES_UNDER_FENCE = 'fence = $3';
-export const WRITES_UNDER_FENCE = 'fence = $3';
+const RESERVES_UNDER_FENCE = 'fence = $3';
+const WRITES_UNDER_FENCE = 'fence = $3';
 /** SQL: a step may take another nonce once the slot of its key has ended without running the step. */
-export const KEY_IS_FREE = "o.state = 'void'";
+const KEY_IS_FREE = "o.state = 'void'";
 
 export function createTxStore(db: Database): TxStore {
   return {

@@ -9,9 +9,9 @@
 export const BASE = 100_000_000_000_000n;
 
 /** Lua: Redis has lost the memory that the caller joined. */
-export const REFUSE_LOST_MEMORY = `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`;
+const REFUSE_LOST_MEMORY = `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`;
 /** Lua: more than the group's largest and than the room left. */
-export const EXCEEDS_ROOM = 'less(gh, gl, h, l) and less(fh, fl, h, l)';
+const EXCEEDS_ROOM = 'less(gh, gl, h, l) and less(fh, fl, h, l)';
 
 const SHARED = `
 local META, ROOMS, SUMS, GROUPS, IDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

@@ -6,7 +6,7 @@ import { type KeyFailure, type KeyService, KeyServiceFailure } from './key-servi
 import { networkDetail } from './key-service-http.ts';
 import { readDer, readPublicKey } from './signature.ts';
 
-export interface AwsKmsOptions {
+interface AwsKmsOptions {
   /** Key id, ARN, `alias/NAME` or the ARN of an alias. */
   keyId: string;
   /** null: the environment or the shared configuration names the region, as in all AWS tools. */

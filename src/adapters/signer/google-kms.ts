@@ -10,7 +10,7 @@ import { type KeyService, KeyServiceFailure } from './key-service.ts';
 import { createServiceHttp, failureOf, networkDetail } from './key-service-http.ts';
 import { readDer, readPublicKey } from './signature.ts';
 
-export interface GoogleKmsOptions {
+interface GoogleKmsOptions {
   /** `projects/P/locations/L/keyRings/R/cryptoKeys/K/cryptoKeyVersions/N`. */
   keyVersion: string;
   endpoint: string;

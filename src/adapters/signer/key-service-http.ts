@@ -14,7 +14,7 @@ interface ServiceRequest {
   signal: AbortSignal;
 }
 
-export interface ServiceHttp {
+interface ServiceHttp {
   /** The body of an answer with status 200. Throws `KeyServiceFailure` for every other outcome. */
   request(request: ServiceRequest): Promise<string>;
   close(): Promise<void>;

@@ -22,7 +22,7 @@ import {
   SignerUnavailableError,
 } from './key-service.ts';
 
-export interface RemoteSignerDeps {
+interface RemoteSignerDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;

@@ -8,7 +8,7 @@ import { publicKeyAddress } from '../secp256k1/signer.ts';
 import { type KeyService, KeyServiceFailure } from './key-service.ts';
 import { createServiceHttp } from './key-service-http.ts';
 
-export interface Web3SignerOptions {
+interface Web3SignerOptions {
   url: string;
   /** The address of the key to sign with; the service may have many. */
   address: Address;

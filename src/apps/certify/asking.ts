@@ -14,7 +14,7 @@ import type { CertifyVenue, LinkAnswer } from './venue.ts';
 import { type AskedPair, type CertifyWorld, chainIn, chainTime, isWithin, tokenIn } from './world.ts';
 
 /** The solver's messages that answered a request in time. */
-export interface Answered {
+interface Answered {
   rfq: Rfq;
   /** Quotes that hold. */
   quotes: FoundQuote[];

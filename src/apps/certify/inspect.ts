@@ -14,7 +14,7 @@ import type { RuleId } from './rules.ts';
 import { type CertifyWorld, chainIn, tokenIn } from './world.ts';
 
 /** The venue's default maximum. */
-export const MAX_VALID_SECONDS = 600;
+const MAX_VALID_SECONDS = 600;
 /** A solver's clock may be ahead of the chain's by this. */
 const CLOCK_SLACK_SECONDS = 15;
 

@@ -48,7 +48,7 @@ export function createPromises(): Promises {
 }
 
 /** Sums the exposure; each nonce group counts with its largest quote. */
-export function exposure(signed: readonly Pick<Signed, 'group' | 'amount'>[]): bigint {
+function exposure(signed: readonly Pick<Signed, 'group' | 'amount'>[]): bigint {
   const groups = new Map<string, bigint>();
   for (const { group, amount } of signed) {
     const before = groups.get(group) ?? 0n;

@@ -49,7 +49,7 @@ export interface HttpAnswer {
 }
 
 /** An order that is ready for submission. */
-export interface PreparedOrder {
+interface PreparedOrder {
   submission: SignedOrder;
   plan: PreflightResponse;
   /** The transactions that the taker sends itself after the submission. */

@@ -69,7 +69,7 @@ function shortString(text: string): Bytes32 {
 }
 
 /** Hex is taken as it is, other text is hashed. */
-export const saltOf = (text: string): Bytes32 =>
+const saltOf = (text: string): Bytes32 =>
   /^0x[0-9a-f]{64}$/i.test(text) ? (text.toLowerCase() as Bytes32) : keccakText(text);
 
 const ascending = (signers: readonly Address[]): Address[] =>

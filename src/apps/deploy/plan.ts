@@ -13,7 +13,7 @@ import { conflictsOf, readRecord } from './record.ts';
 import { type DeployState, readDeployState } from './state.ts';
 import { type Problem, type DeployStep, todoOf } from './steps.ts';
 
-export interface PricedStep extends DeployStep {
+interface PricedStep extends DeployStep {
   /** The node's estimate, or an upper bound where earlier steps have to be mined first. */
   gas: bigint;
   isEstimate: boolean;

@@ -21,7 +21,7 @@ import { conflictsOf, namesAll, readRecord, writeRecord } from './record.ts';
 import { type DeployState, readDeployState } from './state.ts';
 import { type Problem, type DeployStep, todoOf } from './steps.ts';
 
-export interface DeployRunOptions {
+interface DeployRunOptions {
   signer: Signer;
   report: (line: string) => void;
   patience: Patience;

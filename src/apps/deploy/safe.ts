@@ -53,7 +53,7 @@ export async function writeSafeFiles(
   return files;
 }
 
-export function safeBatch(
+function safeBatch(
   chain: DeployChain,
   safe: Address,
   steps: readonly DeployStep[],

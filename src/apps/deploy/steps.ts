@@ -47,7 +47,7 @@ export interface Problem {
   todo: string;
 }
 
-export interface Todo {
+interface Todo {
   /** Steps for the deployer's key, in this order. */
   send: DeployStep[];
   /** Steps for the owner of the oracle at that time. */

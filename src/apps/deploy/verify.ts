@@ -12,7 +12,7 @@ import { conflictsOf, readRecord, recordFile } from './record.ts';
 import { type DeployState, readDeployState, type OracleState } from './state.ts';
 import { isSameCommittee, type Problem, wantedCommittee } from './steps.ts';
 
-export interface Verified {
+interface Verified {
   state: DeployState;
   record: Deployment | undefined;
   differences: Problem[];

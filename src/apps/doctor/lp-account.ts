@@ -23,7 +23,7 @@ const CHAIN_TODO = 'Repair the endpoints of the chain first';
 const UNKNOWN_CHANGE =
   'If you did not schedule it, the key of the owner is stolen: firmquote lp account close --yes on every chain';
 
-export interface AccountToCheck {
+interface AccountToCheck {
   account: Address;
   operator: Address | undefined;
   /** The configured mover; undefined: there is none, or it cannot be opened. */

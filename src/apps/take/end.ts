@@ -32,7 +32,7 @@ export interface Reached {
   accepted: boolean;
 }
 
-export interface EndContext {
+interface EndContext {
   /** The command that continues this order. */
   resumeCommand: (orderId: string) => string;
   /** The reason why no claim was tried or paid; undefined when the LPs were checked and nothing was due. */

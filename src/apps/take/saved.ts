@@ -15,7 +15,7 @@ const zSaved = z.looseObject({
   submission: z.looseObject({ signature: z.string() }),
 });
 
-export type SavedOrder = SignedTrade & { namespace: 'rfq' | 'router' };
+type SavedOrder = SignedTrade & { namespace: 'rfq' | 'router' };
 
 const fileOf = (folder: string, orderId: string): string => join(folder, `${orderId}.json`);
 

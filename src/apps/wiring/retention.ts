@@ -11,7 +11,7 @@ const BATCH = 500;
 const EVERY_MS = 60_000;
 const BUSY_MS = 1_000;
 
-export interface Retention {
+interface Retention {
   stop(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 
-export interface TransferTurns {
+interface TransferTurns {
   /**
    * Runs work between two turns. Turns and new transfers never overlap: two would see the same free money.
    */

@@ -41,12 +41,12 @@ export interface Position extends Exposure {
 }
 
 /** The base units that a route may still receive and pay; absent: no bound. */
-export interface RouteHeadroom {
+interface RouteHeadroom {
   input?: bigint;
   output?: bigint;
 }
 
-export interface BandTerms {
+interface BandTerms {
   q: number;
   halfBand: number;
   room: RouteHeadroom;

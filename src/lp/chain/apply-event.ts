@@ -61,7 +61,7 @@ export interface FollowDeps {
 }
 
 /** A fill of this LP that is not final, with its fact in the ledger. */
-export type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
+type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
 
 /** Unfinal events by `eventKeyOf`, with what to undo if a fill disappears. */
 export type ShallowEvents = Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>;

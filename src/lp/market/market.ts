@@ -26,7 +26,7 @@ import type { Refusals } from './source-texts.ts';
 type Pair = Pick<LpConfig['pairs'][number], 'base' | 'quote'>;
 
 /** A reference of a price; `checked` is undefined while there is no mid or the reference is silent. */
-export interface ReferenceCheck {
+interface ReferenceCheck {
   price: string;
   source: string;
   checked: CheckedReference | undefined;
@@ -68,7 +68,7 @@ export interface Market {
 }
 
 /** The state of a market that its replacement reads. */
-export interface MarketState {
+interface MarketState {
   prices: LpConfig['prices'];
   /** The last accepted message by `feed|symbol`. */
   latest: ReadonlyMap<string, FeedPrice | ReferencePrice>;

@@ -31,7 +31,7 @@ export interface Legs {
 }
 
 /** Recomputed only when a leg or the volatility changed. */
-export interface PairView {
+interface PairView {
   volatility(): Volatility;
   resume(known: Volatility): void;
   price(base: PriceState, quote: PriceState): PairPrice;

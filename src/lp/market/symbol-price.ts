@@ -53,7 +53,7 @@ export interface PriceState {
 }
 
 /** A reload keeps this of a symbol, whatever becomes of its sources. */
-export interface SymbolMemory {
+interface SymbolMemory {
   pegBroken: boolean;
   trouble: { code: string; sinceMs: number } | undefined;
   goodUntilMs: number;

@@ -46,7 +46,7 @@ export type LpNodeDeps = LpNodeParts &
     | { signer?: undefined; shadow: ShadowDeps }
   );
 
-export interface ShadowDeps {
+interface ShadowDeps {
   store: ShadowStore;
   /** The report covers at most this many requests. */
   keep: number;
@@ -133,9 +133,9 @@ export interface LpStatus {
   sources: SourceView[];
 }
 
-export type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { refused: readonly string[] };
+type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { refused: readonly string[] };
 
-export interface TransferReservations {
+interface TransferReservations {
   /** False, and nothing changes, when that much is not free, or the LP does not follow the place. */
   take(id: string, place: Pick<Money, 'chainId' | 'token'>, amount: bigint): boolean;
   /** Reserves for a transfer that began before, even before `start`. Unlike `take`, it cannot be refused. */

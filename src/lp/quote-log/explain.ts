@@ -25,7 +25,7 @@ export interface DeclineRecord {
 
 type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
-export interface ExplainedAmount {
+interface ExplainedAmount {
   base: string;
   units: string;
 }

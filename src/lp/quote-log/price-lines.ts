@@ -3,7 +3,7 @@
 import type { Priced } from '../../pricing/price.ts';
 
 /** One reason for a part of the price. Positive is worse for the taker. */
-export interface PriceLine {
+interface PriceLine {
   name: string;
   bps: number;
   /** Base units of the output token. */

@@ -24,7 +24,7 @@ export interface QuotingSnapshot {
 }
 
 /** The sources of prices besides the configuration. */
-export type PricingSources = Pick<PricingContextDeps, 'market' | 'plugin'>;
+type PricingSources = Pick<PricingContextDeps, 'market' | 'plugin'>;
 
 export type QuotingSnapshotDeps = Omit<PricingContextDeps, keyof PricingSources> &
   Omit<QuoteHandlerDeps, 'context' | 'routes' | 'fatFinger' | 'ladders'> & {

@@ -14,7 +14,7 @@ import type { Lead } from './leadership.ts';
 import { holdOf, ownSlice } from '../routes/order.ts';
 import type { Sharing } from './sharing.ts';
 
-export interface ReplicaDeps {
+interface ReplicaDeps {
   store: Pick<LpStore, 'epoch' | 'award' | 'awardsBut' | 'putAward'>;
   lead: Lead;
   sharing: Sharing;

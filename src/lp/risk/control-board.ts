@@ -15,7 +15,7 @@ export interface TrippedControl {
 
 /** A control that refuses single requests counts as tripped for this long after the last refusal. */
 const RECENT_MS = 5_000;
-export const REQUESTS = 'requests';
+const REQUESTS = 'requests';
 /** Each control logs at most this often, so that many takers cannot flood the log. */
 const MAX_LOGS_PER_MINUTE = 10;
 

@@ -28,7 +28,7 @@ export const STANDBY_KINDS = [
   'bond',
   'paused_part',
 ] as const;
-export type StandbyKind = (typeof STANDBY_KINDS)[number];
+type StandbyKind = (typeof STANDBY_KINDS)[number];
 
 /** `note` is for the operator. Takers and venues see only `PUBLIC_NOTES`. */
 export interface StandbyReason {

@@ -22,7 +22,7 @@ import { sendFill } from './send-fill.ts';
 import { type AwardStep, nextStep } from './step.ts';
 import { stepKey } from './step-key.ts';
 
-export interface AwardRunner {
+interface AwardRunner {
   /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
   run(): Promise<void>;
 }

@@ -60,7 +60,7 @@ const FORGET_MS = 600_000;
 const SLOW_COUNTS_TIMES = 4;
 const SLOW_AT_LEAST_MS = 60_000;
 
-export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
+const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
   Math.max(claimSeconds, Math.ceil(slowestProofSeconds) + Math.ceil(claimSeconds / 2));
 
 /** `claimSeconds`: the minimum. Half of it is for the claim, however long the signatures take. */

@@ -33,7 +33,7 @@ export interface SolverAccount {
 }
 
 /** Orders that a solver had the largest slice of, by when they were submitted. */
-export interface OrderCounts {
+interface OrderCounts {
   awarded: number;
   settled: number;
   faded: number;

@@ -134,7 +134,7 @@ export interface WebhookStore {
   backlog(nowMs: number): Promise<WebhookBacklog>;
 }
 
-export interface WebhookAnswer {
+interface WebhookAnswer {
   status: number;
   /** The delay that the receiver asks for; undefined when it asks for none. */
   retryAfterMs: number | undefined;

@@ -6,7 +6,7 @@ import { zSettlementStatus } from '../api/status.ts';
 
 const zWhen = z.iso.datetime();
 
-export const zOpenOrder = z
+const zOpenOrder = z
   .object({
     id: z.string().describe('Order id.'),
     workspaceId: z.string().describe('Workspace that submitted it.'),

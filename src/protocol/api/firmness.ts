@@ -79,7 +79,7 @@ const zClaim = z
   })
   .meta({ id: 'BondClaim', description: 'A payment out of a bond, which anyone can look up on the chain.' });
 
-export const zFade = z
+const zFade = z
   .object({
     orderId: zOrderId,
     quoteId: z.string().describe(FIELDS.quoteId),

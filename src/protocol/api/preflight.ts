@@ -7,7 +7,7 @@ import { zOrderStatusResponse } from './status.ts';
 import { zOrderId } from './submit.ts';
 
 /** A request may name one of these locks; otherwise preflight chooses. */
-export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
+const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
 export type FundingLock = (typeof FUNDING_LOCKS)[number];
 
 const zFundingLock = zExplained<FundingLock>('How the escrow gets the input.', {

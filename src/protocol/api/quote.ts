@@ -91,7 +91,7 @@ export interface ProductUnavailable {
   corridor: string | null;
 }
 
-export const zUnavailable = z
+const zUnavailable = z
   .object({
     code: zExplained<UnavailableCode>('Why there is no quote.', {
       pair_not_supported: 'the venue does not trade this pair, or the chain has no escrow',

@@ -5,7 +5,7 @@ import { FIELDS, zQuoteCandidate } from './candidate.ts';
 import { zExplained } from '../schema.ts';
 import { zBytes32, zHex } from '../wire.ts';
 
-export const ORDER_STATUSES = ['pending', 'settled', 'failed'] as const;
+const ORDER_STATUSES = ['pending', 'settled', 'failed'] as const;
 
 /** A signature has at most 8 KB. */
 const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not exceed 8,192 bytes');

@@ -13,7 +13,7 @@ import { glft } from './glft.ts';
 import { JOURNAL, journalRows } from './published-makers.ts';
 import { allInform, type ReportRow } from '../row.ts';
 
-export type Named = Readonly<Record<string, string>>;
+type Named = Readonly<Record<string, string>>;
 
 interface Given {
   number(

@@ -1,6 +1,6 @@
 /** Computes the lowest eigenvalue of a symmetric tridiagonal matrix (Sturm bisection), and its vector. */
 
-export interface Ground {
+interface Ground {
   value: number;
   vector: number[];
   residual: number;

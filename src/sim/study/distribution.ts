@@ -9,7 +9,7 @@ export interface RunProfit {
 }
 
 /** A tail in terms of profit, so that a loss is negative. USD. */
-export interface Tail {
+interface Tail {
   /** The profit that a run reaches in all but this share of the runs. */
   value: number;
   /** Mean profit of the worst share of the runs; at most `value`. */

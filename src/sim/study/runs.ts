@@ -4,7 +4,7 @@ import type { HedgedSample, MarketResult } from '../market.ts';
 import type { Sample } from '../tally.ts';
 import { drawdownOf, type RunProfit } from './distribution.ts';
 
-export interface SeedRun extends RunProfit {
+interface SeedRun extends RunProfit {
   seed: number;
 }
 

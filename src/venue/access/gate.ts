@@ -20,7 +20,7 @@ const KIND_NAMES: Record<RouteKeyKind, string> = {
 };
 
 /** A key's rate is counted over all replicas, an address's rate per replica. */
-export interface VenueAccessGate extends AccessGate {
+interface VenueAccessGate extends AccessGate {
   replicaShare(): ReplicaShare;
 }
 

@@ -5,7 +5,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Screened, ScreenedParty, Screener } from '../../ports/screening.ts';
 import { ApiError, InvalidError, type Location, type RefusalType } from '../../protocol/errors.ts';
 
-export interface Parties {
+interface Parties {
   taker: Address;
   receiver: Address;
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { AdmissionOptions } from '../options.ts';
 
-export type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
+type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
 
 export interface SlotLimiter {
   /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */

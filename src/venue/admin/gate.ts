@@ -7,7 +7,7 @@ import type { VenueDeps } from '../deps.ts';
 import { createBuckets, rateHeaders, rateLimited } from '../access/token-buckets.ts';
 
 /** `id` names the key in the audit trail. */
-export interface AdminKey extends ApiCaller {
+interface AdminKey extends ApiCaller {
   readonly secret: string;
 }
 

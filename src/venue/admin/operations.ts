@@ -24,7 +24,7 @@ const LOW_TRANSACTIONS = 20n;
 const BEHIND_SECONDS = 30;
 const MOST_COUNTED = 10_000;
 
-export interface OperationsDeps extends Pick<VenueDeps, 'chains' | 'relayers' | 'clock'> {
+interface OperationsDeps extends Pick<VenueDeps, 'chains' | 'relayers' | 'clock'> {
   store: Pick<OrderStore, 'openOrders' | 'unclaimed'> &
     Pick<SolverStore, 'listSolvers'> &
     Pick<KeyStore, 'listKeys'>;

@@ -10,10 +10,7 @@ export interface ListedAsset {
   token: TokenInfo;
 }
 
-export type Lookup =
-  | { kind: 'market'; market: ListedAsset }
-  | { kind: 'unsupported' }
-  | { kind: 'unknown_chain' };
+type Lookup = { kind: 'market'; market: ListedAsset } | { kind: 'unsupported' } | { kind: 'unknown_chain' };
 
 export interface Markets {
   readonly chains: Map<number, Chain>;

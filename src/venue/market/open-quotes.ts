@@ -14,7 +14,7 @@ import { createGroupTotals, type GroupAmount, type GroupTotals } from './group-t
 import { createKeyQuotes, type KeyQuote, type KeyQuotes } from './key-quotes.ts';
 
 /** The part of one LP in a quote that is shown to a taker. */
-export interface PromisedPart {
+interface PromisedPart {
   /** The nonce group of the request. */
   group: string;
   solverId: string;
@@ -28,7 +28,7 @@ export interface PromisedPart {
 }
 
 /** How much of one LP's token one workspace holds. */
-export interface UnsubmittedAmount {
+interface UnsubmittedAmount {
   account: string;
   amount: bigint;
 }

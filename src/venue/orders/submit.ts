@@ -49,7 +49,7 @@ export interface TradingCaller {
   namespace: SealOwner['namespace'];
 }
 
-export type SubmitCaller = TradingCaller & { idempotencyKey: string | undefined };
+type SubmitCaller = TradingCaller & { idempotencyKey: string | undefined };
 
 const RESULTS = ['accepted', 'replayed', ...REFUSALS, ...Object.keys(ERROR_STATUS), 'error'];
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];

@@ -30,7 +30,7 @@ export function dutyOf(
 }
 
 /** Writes the message, whose text is the same in every attempt. */
-export function travelRuleMessage(record: OrderRecord, workspaceName: string): TravelRuleMessage {
+function travelRuleMessage(record: OrderRecord, workspaceName: string): TravelRuleMessage {
   const { order, originChainId, travelRule } = record;
   const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];
   const [output] = order.outputs;

@@ -42,7 +42,7 @@ export interface SolverReplies {
   declines: Declined[];
 }
 
-export interface CommitReplies {
+interface CommitReplies {
   commits: Map<SolverSession, Commit>;
   refused: SolverSession[];
 }
@@ -65,7 +65,7 @@ const SKIP_MS = 5_000;
 const REJECTED_PER_SECOND = 10;
 const REJECTED_TYPES: ReadonlySet<string> = new Set(['quote', 'partial', 'commit']);
 
-export type FanOutDeps = Pick<VenueDeps, 'clock' | 'metrics' | 'tracer'> & {
+type FanOutDeps = Pick<VenueDeps, 'clock' | 'metrics' | 'tracer'> & {
   roster: Pick<Roster, 'recordFault' | 'onOnboarded'>;
   answerTimes?: Pick<AnswerTimes, 'record'>;
 };

@@ -39,13 +39,13 @@ export interface ParsedRequest {
   warning?: CandidateTerms['warnings'][number];
 }
 
-export type ParseResult = { parsed: ParsedRequest; why?: never } | { parsed: null; why: ProductUnavailable };
+type ParseResult = { parsed: ParsedRequest; why?: never } | { parsed: null; why: ProductUnavailable };
 
 export interface RequestParser {
   parse(requestId: string, request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<ParseResult>;
 }
 
-export type RequestParserDeps = Pick<VenueDeps, 'chains' | 'clock'> & {
+type RequestParserDeps = Pick<VenueDeps, 'chains' | 'clock'> & {
   markets: Markets;
   roster: Roster;
   screening: Screening;

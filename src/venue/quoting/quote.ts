@@ -22,7 +22,7 @@ import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
 
-export interface RfqQuoterDeps {
+interface RfqQuoterDeps {
   parser: RequestParser;
   source: RfqSource;
   sealing: Sealing;
@@ -40,7 +40,7 @@ export interface RfqQuoter {
 }
 
 /** The two steps of a quote request. The sandbox wraps both. */
-export interface QuoteSteps {
+interface QuoteSteps {
   parse: RequestParser['parse'];
   findQuotes(parsed: ParsedRequest): Promise<QuoteOutcome>;
 }

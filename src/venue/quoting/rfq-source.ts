@@ -25,7 +25,7 @@ import {
   wantedBy,
 } from './solver-request.ts';
 
-export interface RfqAnswer {
+interface RfqAnswer {
   asked: SolverRequest;
   /** The candidates, best first. */
   candidates: RfqCandidate[];

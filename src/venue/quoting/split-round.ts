@@ -12,11 +12,11 @@ import { type FirmQuote, type SolverRequest, verifyCommitment, type VerifyDeps }
 
 export type PartialOffers = readonly { session: SolverSession; partial: LinkPartial }[];
 
-export interface SplitDeps extends VerifyDeps {
+interface SplitDeps extends VerifyDeps {
   fanOut: FanOut;
 }
 
-export interface PlannedSplit {
+interface PlannedSplit {
   plan: SplitPlan;
   validUntil: number;
   sessions: SolverSession[];
@@ -137,7 +137,7 @@ export async function commitSplit(
 }
 
 /** A split settles as a whole. */
-export const hasAllSlices = (commits: readonly Commit[], sessions: readonly SolverSession[]): boolean =>
+const hasAllSlices = (commits: readonly Commit[], sessions: readonly SolverSession[]): boolean =>
   commits.length === sessions.length;
 
 /** undefined when a slice would not cover its fees: the escrow refuses such an order. */

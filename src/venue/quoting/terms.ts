@@ -7,7 +7,7 @@ import type { Prices } from '../market/prices.ts';
 import type { RfqCandidate } from './rank-quotes.ts';
 import type { SolverRequest } from './verify.ts';
 
-export interface TermsContext {
+interface TermsContext {
   prices: Prices;
   shortValiditySeconds: number;
   farFromMidBps: number;

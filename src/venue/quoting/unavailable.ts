@@ -4,7 +4,7 @@ import { formatTokens } from '../../domain/amount.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
 import type { Declined } from './fan-out.ts';
 
-export interface SizeUnit {
+interface SizeUnit {
   decimals: number;
   symbol: string;
 }

@@ -183,7 +183,7 @@ function termsObjection(
   return same ? undefined : 'terms';
 }
 
-export function outputObjection(
+function outputObjection(
   { rfq, dest, outputToken }: SolverRequest,
   output: StandardOrder['outputs'][number],
 ): Objection | undefined {
@@ -235,7 +235,7 @@ export function verifyCommitment(
   return backingOf(deps, asked, lp, amount) ?? 'balance';
 }
 
-export interface Backing {
+interface Backing {
   /** The amount is more than half of what the LP holds. */
   thin: boolean;
 }

@@ -5,7 +5,7 @@
 
 import type { VenueDeps } from '../deps.ts';
 
-export const REPLICAS_TOPIC = 'replicas';
+const REPLICAS_TOPIC = 'replicas';
 
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
 

@@ -64,7 +64,7 @@ export interface Gatherer {
   gather(intent: PairRequest, nonce: bigint, search?: Search): Promise<RouteCandidates>;
 }
 
-export interface Search {
+interface Search {
   /** The router tries routes over two legs too, unless this is false. */
   twoLegs?: boolean;
   /** Assets that no route may come back to. */

@@ -8,7 +8,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 import { orderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
 import type { RouteQuote } from '../../ports/route-venue.ts';
 
-export interface RouteOrderTerms {
+interface RouteOrderTerms {
   origin: Chain;
   dest: Chain;
   inputToken: TokenInfo;

@@ -15,7 +15,7 @@ import type { RouteCandidate } from './gather.ts';
 import type { PairRequest } from '../quoting/solver-request.ts';
 import type { RouteLeg } from './source.ts';
 
-export interface RouterTermsContext {
+interface RouterTermsContext {
   prices: Prices;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
   delivered?: readonly Leg[];

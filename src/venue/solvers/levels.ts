@@ -21,7 +21,7 @@ export interface Offered {
 
 /** `broken` counts as a fault of the solver. */
 const LEVELS_OUTCOMES = ['taken', 'withdrawn', 'broken', 'unknown', 'stale', 'too_many'] as const;
-export type LevelsOutcome = (typeof LEVELS_OUTCOMES)[number];
+type LevelsOutcome = (typeof LEVELS_OUTCOMES)[number];
 
 export interface SolverLevels {
   accept(session: SolverSession, message: LinkMessage<'levels', FromSolver>): LevelsOutcome;

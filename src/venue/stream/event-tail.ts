@@ -5,7 +5,7 @@ import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../port
 import type { VenueDeps } from '../deps.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
-export interface EventListener {
+interface EventListener {
   /** Orders of other events are not read. */
   wants(event: PlacedEvent): boolean;
   /** Receives events in the order of their place, with `record` only where the listener wants it. */

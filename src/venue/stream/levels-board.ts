@@ -16,7 +16,7 @@ import type { StreamClient } from './order-topics.ts';
 
 type Level = PriceEventFrame['data']['bids'][number];
 
-export interface PriceSide {
+interface PriceSide {
   chain: Chain;
   token: TokenInfo;
   asset: AssetId;

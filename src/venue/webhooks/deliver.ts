@@ -52,7 +52,7 @@ interface CourierState {
   sweeping: Promise<void>;
 }
 
-export interface WebhookCourier {
+interface WebhookCourier {
   /** Wakes one worker for each of these endpoints. */
   wake(endpointIds: readonly string[]): void;
   start(): Promise<void>;

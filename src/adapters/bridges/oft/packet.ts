@@ -7,7 +7,7 @@ import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
 import { keccakHex } from '../../../domain/keccak.ts';
 
 /** Names the direction of a packet and its position there: from 1, without a gap. */
-export interface PacketPath {
+interface PacketPath {
   nonce: bigint;
   srcEid: number;
   /** The OFT contract on the source; `receiver` is the one on the destination. */

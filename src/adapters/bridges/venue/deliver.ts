@@ -27,7 +27,7 @@ interface DeliveryDeps {
   onFill(order: StandardOrder, output: MandateOutput): void;
 }
 
-export interface FloatDelivery {
+interface FloatDelivery {
   deliver(delivery: RouteDelivery): Promise<void>;
   /** Takes over fills of workers that do not hold the signer. Returns a function that ends it. */
   start(): Promise<() => Promise<void>>;

@@ -34,7 +34,7 @@ export interface FloatAsset {
   }[];
 }
 
-export interface FloatPrices {
+interface FloatPrices {
   /** Converts wei to base units of the token, rounded up; undefined without fresh prices. */
   tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint): bigint | undefined;
   /** Values an amount in USD; null without a fresh price. */
@@ -53,7 +53,7 @@ export interface BridgeVenueOptions extends FloatKeeper {
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
 }
 
-export interface BridgeVenueDeps {
+interface BridgeVenueDeps {
   chains: ReadonlyMap<number, ChainPort>;
   floats: FloatStore;
   prices: FloatPrices;

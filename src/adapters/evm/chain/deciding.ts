@@ -37,7 +37,7 @@ interface DecidingDeps {
 }
 
 /** Chooses the views by the value in USD; undefined: it is unknown. */
-export type Deciding = (valueUsd: number | undefined) => DecidingViews;
+type Deciding = (valueUsd: number | undefined) => DecidingViews;
 
 export function createDeciding(
   { chain, rpc, anyone, health, log, metrics }: DecidingDeps,

@@ -68,7 +68,7 @@ function rollupFeeOf({
 }
 
 /** Asks the other endpoints too when the first one has no such block or receipt. */
-export async function askUntilFound<T>(
+async function askUntilFound<T>(
   rpc: ChainRpc,
   health: Health,
   method: string,

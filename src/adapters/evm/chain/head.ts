@@ -32,7 +32,7 @@ interface HeadOptions {
 }
 
 /** An older block never replaces the head, because the answering node may lag. */
-export const isNewHead = (block: HeadBlock, head: HeadBlock | undefined): boolean =>
+const isNewHead = (block: HeadBlock, head: HeadBlock | undefined): boolean =>
   head === undefined || (block.number >= head.number && block.hash !== head.hash);
 
 export interface Head {

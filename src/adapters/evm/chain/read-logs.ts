@@ -131,11 +131,7 @@ export async function surplus({ rpc }: LogDeps, filler: Address, orderId: Hex, a
 }
 
 /** Merges the logs of all endpoints: one that has lost logs answers without an error. */
-export async function logsOfAll(
-  rpc: ChainRpc,
-  health: Health,
-  params: readonly unknown[],
-): Promise<RpcLog[]> {
+async function logsOfAll(rpc: ChainRpc, health: Health, params: readonly unknown[]): Promise<RpcLog[]> {
   const answers = await Promise.allSettled(
     health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
   );

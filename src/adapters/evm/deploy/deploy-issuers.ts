@@ -13,7 +13,7 @@ import { connectDev, type DevAccess } from './deploy.ts';
 import { creationCodeOf } from './creation-code.ts';
 
 /** Base units of the asset. `deposited`: by the deployer. `earned`: yield on it. `cap`: the most it holds. */
-export interface DevVaultOptions {
+interface DevVaultOptions {
   asset: Address;
   name: string;
   symbol: string;
@@ -23,7 +23,7 @@ export interface DevVaultOptions {
 }
 
 /** `amounts`: what the module holds of gem and dai. Fees in 1e18. */
-export interface DevPsmOptions {
+interface DevPsmOptions {
   gem: Address;
   dai: Address;
   amounts: readonly [bigint, bigint];

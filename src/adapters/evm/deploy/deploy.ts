@@ -33,7 +33,7 @@ const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 /** The address of USDC on Arc. */
 const GAS_USD: Address = '0x3600000000000000000000000000000000000000';
 
-export interface DevToken {
+interface DevToken {
   symbol: string;
   name: string;
   decimals: number;

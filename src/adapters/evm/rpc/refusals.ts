@@ -28,7 +28,7 @@ export type Meaning =
   | 'invalid'
   | 'unknown';
 
-export interface NodeRefusal {
+interface NodeRefusal {
   method: string;
   /** The code of JSON-RPC, or the HTTP status where the body held no JSON-RPC error. */
   rpcCode: number;

@@ -15,7 +15,7 @@ type AttemptKind = 'first' | 'bump' | 'noop';
 
 const NOOP_GAS = 21_000n;
 /** Refusals to sign before a no-op takes the nonce. */
-export const MOST_UNSIGNED = 3;
+const MOST_UNSIGNED = 3;
 
 export async function sendAttempts(
   deps: LaneDeps,

@@ -21,7 +21,7 @@ export interface LaneDeps {
 }
 
 /** The options of a transactor, with the defaults filled in. */
-export interface LaneSettings {
+interface LaneSettings {
   owner: string;
   leaseMs: number;
   maxFeePerGasCap: bigint;

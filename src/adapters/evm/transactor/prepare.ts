@@ -9,7 +9,7 @@ import type { NewSlot } from '../../../ports/stores/tx-store.ts';
 import type { TxIntent } from '../../../ports/transactor.ts';
 import { readRun, runCall } from '../../../settlement/batch.ts';
 
-export interface Prepared {
+interface Prepared {
   slots: NewSlot[];
   refused: ReadonlyMap<string, Error>;
 }

@@ -26,8 +26,7 @@ export const CLOSE_TIMEOUT_MS = 2_000;
 /** One tick's frames are sent together up to this size: a system call costs more than a frame. */
 const TOGETHER_BYTES = 16 * 1024;
 
-export const askToReconnect = (client: WebSocket): void =>
-  client.close(CLOSE.restarting, 'the venue is restarting');
+const askToReconnect = (client: WebSocket): void => client.close(CLOSE.restarting, 'the venue is restarting');
 
 interface SocketDeps<Key extends ApiCaller> {
   socketRoutes: readonly SocketRoute<Key>[];

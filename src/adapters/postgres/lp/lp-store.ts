@@ -369,6 +369,6 @@ async function stop(
 const KILL = 'kill';
 const PAUSES = 'paused_parts';
 /** SQL: a clean stop counts for one start only, so opening the store deletes it. */
-export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
+const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
 const PULL =
   'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';

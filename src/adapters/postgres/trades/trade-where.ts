@@ -48,7 +48,7 @@ function nextUp(value: number): number {
   return view.getFloat64(0);
 }
 
-export interface Where {
+interface Where {
   text: string;
   values: unknown[];
 }

@@ -6,9 +6,9 @@ import type { Database } from '../pool.ts';
 import { bytes, toHex } from '../rows.ts';
 
 /** SQL: no claim was made, or the last one's lease has lapsed. */
-export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
+const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
 /** SQL: a higher fence refuses the writes of older claims. */
-export const NEXT_FENCE = 'fence + 1';
+const NEXT_FENCE = 'fence + 1';
 /** SQL: claims still held, of orders ($1) and fences ($2), locked in order. */
 const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held`;
 /** SQL: the newest claim, which has seen every fact. */

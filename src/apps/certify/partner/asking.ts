@@ -21,7 +21,7 @@ export interface Reply {
   code: string | null;
 }
 
-export interface Sending {
+interface Sending {
   id?: string;
   timestamp?: number;
   /** The key that signs the request; null: it goes without a signature. */

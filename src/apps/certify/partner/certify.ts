@@ -18,7 +18,7 @@ import {
 import { accountOn, checkBlock, checkPrices, checkReserve, sizeOf } from './quotes.ts';
 import { PARTNER_RULES, type PartnerRule } from './rules.ts';
 
-export interface PartnerCertifySettings {
+interface PartnerCertifySettings {
   partner: string;
   /** Base of the partner's paths. */
   url: string;

@@ -26,7 +26,7 @@ export interface PartnerContext {
   fillMs: number;
 }
 
-export const FEE_BPS = 3;
+const FEE_BPS = 3;
 const RELAY_FEE = 11n;
 const fees = routeFees(FEE_BPS, () => RELAY_FEE);
 
@@ -112,7 +112,7 @@ export async function reservedQuote(
 }
 
 /** Builds the order as the router does. */
-export function orderOf(
+function orderOf(
   { pair, origin, dest, world, account }: PartnerContext,
   quote: PartnerQuoted,
   nonce: bigint,

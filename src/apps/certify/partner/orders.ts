@@ -102,7 +102,7 @@ async function openOrder(
   return (await taker.send(origin.chain.id, openForCall(order, funding))).succeeded;
 }
 
-export interface Delivered extends ReservedQuote {
+interface Delivered extends ReservedQuote {
   orderId: Bytes32;
   fillTx: Bytes32;
 }

@@ -16,7 +16,7 @@ const QUARTER = 4n;
 
 const priced = (answer: QuoteAnswer | undefined) => (answer && !('declined' in answer) ? answer : undefined);
 
-export interface Sized {
+interface Sized {
   /** What the partner's account holds of the output. */
   balance: bigint;
   /** A small amount of the output. */

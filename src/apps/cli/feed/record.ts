@@ -12,7 +12,7 @@ import { loadConfig } from '../../config/load.ts';
 import { createFeeds } from '../../wiring/feeds.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 
-export interface RecordOptions {
+interface RecordOptions {
   config: string;
   feed: string;
   symbol: string[];

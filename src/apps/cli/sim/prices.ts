@@ -8,7 +8,7 @@ import { badRequest } from '../../wiring/bad-request.ts';
 
 const LONGEST_GAP_SECONDS = 86_400;
 
-export interface RecordedPrices {
+interface RecordedPrices {
   symbol: string;
   startMs: number;
   /** One price per second, the last one received; gaps repeat it. */

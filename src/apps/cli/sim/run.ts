@@ -44,7 +44,7 @@ export interface MarketOptions extends PathOptions {
   csv?: string;
 }
 
-export interface MarketRunOptions extends MarketOptions {
+interface MarketRunOptions extends MarketOptions {
   config: string;
   copies: number;
   fixed: number[];

@@ -288,7 +288,7 @@ function whole(name: string, text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-export function natural(text: string): number {
+function natural(text: string): number {
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError(`It must be a whole number, not "${text}".`);
   return Number(text);
 }

@@ -65,7 +65,7 @@ interface FloatMovesOptions {
   patienceMs: number;
 }
 
-export interface FloatMoves {
+interface FloatMoves {
   /** Resolves when the transactors have started, with a function that stops the refills. */
   start(): Promise<() => Promise<void>>;
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { FloatBlock, FloatStore } from '../../../ports/stores/floats.ts';
 import { whyNotMovable } from './mover.ts';
 
-export type FloatAt = FloatAsset['on'][number];
+type FloatAt = FloatAsset['on'][number];
 
 export interface PlaceReader {
   readonly deps: { chains: ReadonlyMap<number, ChainPort>; floats: FloatStore; clock: Clock };

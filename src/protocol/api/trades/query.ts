@@ -57,7 +57,7 @@ export function readDateTime(text: string): number | undefined {
   );
 }
 
-export const zDateTime = z
+const zDateTime = z
   .string()
   .max(64)
   .refine(

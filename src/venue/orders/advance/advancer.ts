@@ -16,7 +16,7 @@ import { followHeads } from './follow-heads.ts';
 import { type OpenOrder, openOrder } from './open-order.ts';
 import { createRunStep } from './run-step.ts';
 
-export type OrderAdvancerDeps = Pick<
+type OrderAdvancerDeps = Pick<
   VenueDeps,
   'chains' | 'routeVenues' | 'queue' | 'clock' | 'log' | 'metrics' | 'tracer'
 > & {
@@ -26,7 +26,7 @@ export type OrderAdvancerDeps = Pick<
   bus: Pick<Bus, 'subscribe'>;
 };
 
-export interface OrderAdvancerOptions {
+interface OrderAdvancerOptions {
   owner: string;
   leaseMs?: number;
   sweepMs?: number;

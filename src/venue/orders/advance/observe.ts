@@ -226,7 +226,7 @@ async function evidenceOf(
   };
 }
 
-export function isNews(fact: Fact, progress: Progress): boolean {
+function isNews(fact: Fact, progress: Progress): boolean {
   switch (fact.kind) {
     case 'opened':
       return !progress.opened;

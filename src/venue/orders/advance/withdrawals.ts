@@ -25,7 +25,7 @@ import type { VenueDeps } from '../../deps.ts';
 import { followHeads } from './follow-heads.ts';
 import { createSend, type Send } from './send.ts';
 
-export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
+type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   store: DeliveryStore & Pick<OrderStore, 'order'> & Pick<FirmnessStore, 'addBondClaim'>;
   transactors: ReadonlyMap<number, Transactor>;
 };
@@ -40,7 +40,7 @@ const RETRY_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
-export interface WithdrawalsOptions {
+interface WithdrawalsOptions {
   /**
    * An account's own requests and withdrawals are recorded this many chain seconds late, so that earlier
    * deliveries have been recorded.
@@ -56,7 +56,7 @@ interface WithdrawalsState {
   readonly following: { stop(): Promise<void> }[];
 }
 
-export interface Withdrawals {
+interface Withdrawals {
   start(): void;
   stop(): Promise<void>;
 }
