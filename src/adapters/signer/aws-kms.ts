@@ -1,7 +1,7 @@
 /** AWS KMS: a key of spec ECC_SECG_P256K1. Its client library signs requests and finds credentials. */
 
 import type { KMSClient } from '@aws-sdk/client-kms';
-import { RequestError } from '../../domain/errors.ts';
+import { optionalPackage } from '../system/optional-packages.ts';
 import { type KeyFailure, type KeyService, KeyServiceFailure } from './key-service.ts';
 import { networkDetail } from './key-service-http.ts';
 import { readDer, readPublicKey } from './signature.ts';
@@ -47,20 +47,16 @@ const KINDS: Readonly<Record<string, KeyFailure>> = {
   SyntaxError: 'malformed',
 };
 
-/** Throws `RequestError` where the client library is not installed. */
+/** Throws `MissingPackageError` where the client library is not installed. */
 export async function createAwsKms({
   keyId,
   region,
   endpoint,
   maxConcurrent,
 }: AwsKmsOptions): Promise<KeyService> {
-  const { GetPublicKeyCommand, KMSClient, SignCommand } = await import('@aws-sdk/client-kms').catch(
-    (cause: unknown) => {
-      throw new RequestError(
-        'AWS KMS needs the package @aws-sdk/client-kms, an optional dependency that is not installed. Run: npm ci --include=optional',
-        { code: 'signer_package', cause },
-      );
-    },
+  const { GetPublicKeyCommand, KMSClient, SignCommand } = await optionalPackage(
+    '@aws-sdk/client-kms',
+    () => import('@aws-sdk/client-kms'),
   );
   const agent = { keepAlive: true, maxSockets: maxConcurrent };
   const client: KMSClient = new KMSClient({

@@ -5,7 +5,7 @@
  */
 
 import type { GoogleAuth } from 'google-auth-library';
-import { RequestError } from '../../domain/errors.ts';
+import { optionalPackage } from '../system/optional-packages.ts';
 import { type KeyService, KeyServiceFailure } from './key-service.ts';
 import { createServiceHttp, failureOf, networkDetail } from './key-service-http.ts';
 import { readDer, readPublicKey } from './signature.ts';
@@ -18,14 +18,9 @@ interface GoogleKmsOptions {
 
 const SCOPE = 'https://www.googleapis.com/auth/cloudkms';
 
-/** Credentials are Google's application default. Throws `RequestError` where the library is not installed. */
+/** Credentials are Google's application default. Throws `MissingPackageError` without the library. */
 export async function createGoogleKms({ keyVersion, endpoint }: GoogleKmsOptions): Promise<KeyService> {
-  const { GoogleAuth } = await import('google-auth-library').catch((cause: unknown) => {
-    throw new RequestError(
-      'Google Cloud KMS needs the package google-auth-library, an optional dependency that is not installed. Run: npm ci --include=optional',
-      { code: 'signer_package', cause },
-    );
-  });
+  const { GoogleAuth } = await optionalPackage('google-auth-library', () => import('google-auth-library'));
   // Without a project the library looks for one, and runs the command `gcloud` for that.
   const projectId = keyVersion.split('/')[1] ?? '';
   const auth: GoogleAuth = new GoogleAuth({ scopes: [SCOPE], projectId });

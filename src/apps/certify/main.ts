@@ -53,7 +53,7 @@ export async function runCertify(options: CertifyOptions): Promise<void> {
     let devnet: CertifyDevnet | undefined;
     let world: CertifyWorld;
     if (options.venue === undefined) {
-      await ensureDevPackages(say);
+      await ensureDevPackages('chains', say);
       say('starting two local chains with the contracts');
       const dir = await mkdtemp(join(tmpdir(), 'firmquote-certify-'));
       closers.push(() => rm(dir, { recursive: true, force: true }));

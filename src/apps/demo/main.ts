@@ -119,7 +119,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const exchange = await startExchanges({ port: ports.exchange, ...state.config.exchange });
   life.onStop('simulated exchanges', () => exchange.close());
 
-  await ensureDevPackages(say);
+  await ensureDevPackages('market', say);
   say('Starting PostgreSQL and two chains …');
   const postgres = postgresSpec(layout, log);
   clusterDir = postgres.clusterDir;

@@ -134,7 +134,11 @@ export function partnerSpec(layout: Layout): ChildSpec {
   };
 }
 
-const PARTNER_PROGRAM = join(PACKAGE_FOLDER, 'docs', 'examples', 'partner.mjs');
+/** The example imports viem. The built program has it inside, because the package does not install it. */
+const PARTNER_PROGRAM = join(
+  PACKAGE_FOLDER,
+  import.meta.url.endsWith('.js') ? 'dist/apps/demo/partner.js' : 'docs/examples/partner.mjs',
+);
 
 function commandLine(): string[] {
   const script = process.argv[1];

