@@ -9,15 +9,20 @@ COPY tsconfig.json ./
 COPY src ./src
 COPY web ./web
 COPY scripts ./scripts
-RUN node scripts/build.mjs \
- && node scripts/pages.mjs \
- && npm ci --ignore-scripts --omit=dev --no-audit --no-fund
+COPY docs/examples ./docs/examples
+RUN node scripts/build.mjs && node scripts/pages.mjs
+# What runs, at the versions of the lock file: what every installation has, the key services' clients, and the
+# embedded database.
+WORKDIR /packages
+COPY package.json package-lock.json .npmrc ./
+RUN node -e "const p = require('./package.json'); for (const name in p.peerDependencies) if (name !== 'viem') p.dependencies[name] = p.devDependencies[name]; delete p.devDependencies; delete p.peerDependencies; delete p.peerDependenciesMeta; require('fs').writeFileSync('package.json', JSON.stringify(p))" \
+ && npm install --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /packages/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config ./config
 COPY contracts/artifacts ./contracts/artifacts

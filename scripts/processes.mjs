@@ -46,6 +46,18 @@ export function captured(program, words, print) {
   return new Promise((done) => child.on('close', (status) => done({ status, output })));
 }
 
+/** Returns what a program writes to its standard output. Ends this process when the program fails. */
+export function outputOf(program, words) {
+  const { status, stdout } = spawnSync(program, words, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) fail(`${program} ${words.join(' ')} ended with ${status}.`);
+  return stdout;
+}
+
 export function fail(message) {
   console.error(message);
   process.exit(1);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ci } from './ci.mjs';
 import { install } from './install.mjs';
+import { pack } from './pack.mjs';
 import { bin, fail, ROOT, run } from './processes.mjs';
 import { missingPrograms, withoutTestsOf } from './programs.mjs';
 import { contracts, suite, test } from './test.mjs';
@@ -73,7 +74,7 @@ const commands = {
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), pages(), run(process.execPath, ['scripts/build.mjs', '--clean', '--types'])),
   // `npm pack` by itself builds nothing: .npmrc lets no script run with it.
-  pack: async (args) => (await commands.build()) || run('npm', ['pack', ...args]),
+  pack: async (args) => (await commands.build()) || pack(args),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
     // Runs the LP's flows with two replicas of each LP, but for those about a single process.
@@ -114,10 +115,11 @@ async function documents() {
   );
 }
 
-/** The console that a process serves. */
+/** The pages that a process serves. */
 function pages() {
   const built = spawnSync(process.execPath, ['scripts/pages.mjs'], { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (built.status !== 0) fail('The console could not be built. The message of vite is above.');
+  if (built.status !== 0)
+    fail('The pages of the console and of the API could not be built. The message is above.');
 }
 
 /** Runs all faults with one seed; passes other arguments to `test/faults/main.ts`. */

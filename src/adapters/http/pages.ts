@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import statics from '@fastify/static';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { UpstreamError } from '../../domain/errors.ts';
 
@@ -59,12 +60,6 @@ export async function servePages(
       { code: 'console_missing', cause },
     );
   });
-  await app.register(statics, {
-    root: join(folder, 'assets'),
-    prefix: `${CONSOLE_ROOT}/assets/`,
-    immutable: true,
-    maxAge: '365d',
-  });
   const show = async (_: unknown, reply: FastifyReply) => {
     const nonce = randomBytes(16).toString('base64');
     return reply
@@ -74,8 +69,39 @@ export async function servePages(
   };
   const hidden = { schema: { hide: true } as object };
   app.get(CONSOLE_ROOT, hidden, async (_, reply) => reply.redirect(`${CONSOLE_ROOT}/`));
+  app.get<{ Params: { '*': string } }>(`${CONSOLE_ROOT}/assets/*`, hidden, (request, reply) =>
+    sendAsset(reply, join(folder, 'assets'), request.params['*'], request.headers['accept-encoding']),
+  );
   app.get(`${CONSOLE_ROOT}/*`, hidden, show);
 }
+
+/** Assets are stored compressed, and their names change with their content. */
+async function sendAsset(
+  reply: FastifyReply,
+  folder: string,
+  name: string,
+  encodings = '',
+): Promise<FastifyReply> {
+  const type = TYPES[extname(name)];
+  const isName = type !== undefined && /^[\w-]+\.\w+$/.test(name);
+  const stored = isName ? await readFile(join(folder, `${name}.gz`)).catch(() => undefined) : undefined;
+  if (stored === undefined) {
+    reply.callNotFound();
+    return reply;
+  }
+  reply.headers({ 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
+  if (/\bgzip\b/.test(encodings))
+    return reply
+      .header('Content-Encoding', 'gzip')
+      .type(type as string)
+      .send(stored);
+  return reply.type(type as string).send(await promisify(gunzip)(stored));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
 
 /** The headers of answers that are not pages. */
 export const plainHeaders = headers(randomBytes(16).toString('base64'), {});

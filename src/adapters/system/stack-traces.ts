@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 
 /** The source map of each file of the program; null: it has none. */
 const maps = new Map<string, SourceMap | null>();
@@ -23,7 +23,8 @@ function inSource(frame: NodeJS.CallSite): string {
   const [file, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()];
   if (!file?.startsWith('file:') || line === null || column === null) return shown;
   const entry = mapOf(file)?.findEntry(line - 1, column - 1);
-  if (entry === undefined || !('originalSource' in entry)) return shown;
+  // Code of packages is in no map.
+  if (entry === undefined || !('originalSource' in entry) || !entry.originalSource) return shown;
   const source = fileURLToPath(new URL(entry.originalSource, file));
   return shown.replace(
     `${file}:${line}:${column}`,
@@ -34,9 +35,9 @@ function inSource(frame: NodeJS.CallSite): string {
 function mapOf(file: string): SourceMap | null {
   let map = maps.get(file);
   if (map === undefined) {
-    const path = `${fileURLToPath(file)}.map.gz`;
+    const path = `${fileURLToPath(file)}.map.br`;
     map = existsSync(path)
-      ? new SourceMap(JSON.parse(gunzipSync(readFileSync(path)).toString()) as SourceMapPayload)
+      ? new SourceMap(JSON.parse(brotliDecompressSync(readFileSync(path)).toString()) as SourceMapPayload)
       : null;
     maps.set(file, map);
   }
