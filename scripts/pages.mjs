@@ -26,13 +26,16 @@ if (
 ) {
   // Otherwise a shell or a test runner that sets it chooses React's development build.
   process.env.NODE_ENV = 'production';
-  const { output } = await build({ configFile: join(ROOT, 'web/vite.config.ts'), logLevel: 'warn' });
+  const built = await build({ configFile: join(ROOT, 'web/vite.config.ts'), logLevel: 'warn' });
   const assets = join(FOLDER, 'assets');
   for (const name of readdirSync(assets)) {
     writeFileSync(join(assets, `${name}.gz`), gzipSync(readFileSync(join(assets, name)), { level: 9 }));
     rmSync(join(assets, name));
   }
-  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const modules = [built]
+    .flat()
+    .flatMap((each) => ('output' in each ? each.output : []))
+    .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
   // The styles are of the components' package.
   writeFileSync(NOTICE, noticesOf([...modules, join(ROOT, 'node_modules/@radix-ui/themes/package.json')]));
 }

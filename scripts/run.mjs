@@ -115,11 +115,10 @@ async function documents() {
   );
 }
 
-/** The pages that a process serves. */
+/** The console that a process serves. */
 function pages() {
   const built = spawnSync(process.execPath, ['scripts/pages.mjs'], { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (built.status !== 0)
-    fail('The pages of the console and of the API could not be built. The message is above.');
+  if (built.status !== 0) fail('The console could not be built. The message of vite is above.');
 }
 
 /** Runs all faults with one seed; passes other arguments to `test/faults/main.ts`. */
