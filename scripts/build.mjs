@@ -1,8 +1,8 @@
 // node scripts/build.mjs [--types] [--clean] [ENTRY OUTDIR]
 //
 // Bundles the program into dist with its packages, unless the one there is newer than everything that it is
-// made of: a process that loads one file for each module spends twice the CPU until it runs. Code is split, so
-// that a command loads only its own. `firmquote/client` is a file of its own.
+// made of: a process that loads one file for each module spends twice the CPU until it runs. Code is split,
+// so that a command loads only its own. `firmquote/client` is a file of its own.
 //
 // --types   also writes the declarations that the client needs
 // --clean   removes what earlier builds left in dist first
@@ -77,9 +77,9 @@ function isFresh() {
   if (!existsSync(built) || !existsSync(join(DIST, 'client/client.js'))) return false;
   const builtMs = statSync(built).mtimeMs;
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).map((path) => join('src', path));
-  return ['package.json', 'package-lock.json', 'scripts/build.mjs', ...sources].every(
-    (path) => statSync(join(ROOT, path)).mtimeMs <= builtMs,
-  );
+  const scripts = ['build', 'client-build', 'minify', 'notices'].map((name) => `scripts/${name}.mjs`);
+  const others = ['package.json', 'package-lock.json', 'docs/examples/partner.mjs'];
+  return [...others, ...scripts, ...sources].every((path) => statSync(join(ROOT, path)).mtimeMs <= builtMs);
 }
 
 /** Returns the files whose code is in the bundles. */

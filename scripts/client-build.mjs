@@ -1,6 +1,6 @@
 /**
- * Builds `firmquote/client` for programs of others, which bundle it: one file with zod in it, and without what
- * a taker never runs. Only viem stays outside, because such programs have it already.
+ * Builds `firmquote/client` for programs of others, which bundle it: one file with zod in it, and without
+ * what a taker never runs. Only viem stays outside, because such programs have it already.
  */
 
 import { readFileSync } from 'node:fs';

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * Returns the text of a NOTICE file: each package with code in one of these files, once, and the licences that
- * several share once. `files`: paths of modules; those outside node_modules count for nothing.
+ * Returns the text of a NOTICE file: each package with code in one of these files, once, and the licences
+ * that several share once. `files`: paths of modules; those outside node_modules count for nothing.
  */
 export function noticesOf(files) {
   const folders = new Set(files.map(packageOf).filter(Boolean));

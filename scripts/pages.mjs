@@ -1,7 +1,7 @@
 // node scripts/pages.mjs
 //
-// Builds the consoles into dist/console, unless they are newer than everything that they are made of. Assets are
-// stored compressed: browsers take them as they are.
+// Builds the consoles into dist/console, unless they are newer than everything that they are made of. Assets
+// are stored compressed: browsers take them as they are.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

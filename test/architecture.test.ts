@@ -126,7 +126,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   protocol: ['zod', 'canonicalize', 'node:crypto'],
   ports: [],
   // Ed25519 is a pure function of its arguments; browsers do not all have it.
-  client: ['viem', 'zod', '@noble/curves/ed25519.js'],
+  client: ['viem', 'zod', '@noble/ed25519', '@noble/hashes/sha2.js'],
 };
 
 /**

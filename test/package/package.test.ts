@@ -1,6 +1,6 @@
 /**
- * The packed file, installed in an empty folder as a user installs it: it is small, its pages link only to what
- * is there, the demo runs, an LP joins it, and the client loads in a browser bundle and in TypeScript.
+ * The packed file, installed in an empty folder as a user installs it: it is small, its pages link only to
+ * what is there, the demo runs, an LP joins it, and the client loads in a browser bundle and in TypeScript.
  */
 
 import { spawnSync } from 'node:child_process';
