@@ -26,7 +26,7 @@ const commands = {
         `There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`,
       );
     // Benches run compiled, as firmquote ships: a development loader adds work to every function.
-    const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
+    const built = run(bin('tsc'), ['-p', 'bench/tsconfig.json']);
     return built.then((status) =>
       status === 0
         ? run(process.execPath, ['--enable-source-maps', `dist/bench/bench/${name}.js`, ...args])
