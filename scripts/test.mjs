@@ -40,7 +40,7 @@ export async function test(patterns) {
     ['types of the console', () => types('web/tsconfig.json')],
     ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs', 'web'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
-    ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
+    ['no dead files or exports, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
     ['vitest', runVitest],
   ];
   // Compiling the contracts takes one core for a minute while the tests mostly wait, so both run together.

@@ -95,7 +95,7 @@ export interface Stage {
 }
 
 /** An HTTP server of somebody else; `fail` decides whether it answers 500. */
-export interface Service {
+interface Service {
   url: string;
   fail: boolean;
   stop(): Promise<void>;

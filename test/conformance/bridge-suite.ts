@@ -20,7 +20,7 @@ import type {
 import { account, type TestChain } from '../support/devnet.ts';
 import { until } from '../support/venue.ts';
 
-export interface BridgeSide {
+interface BridgeSide {
   chain: TestChain;
   token: TokenInfo;
 }
@@ -50,7 +50,7 @@ export interface BridgeWorld {
   stop(): Promise<void>;
 }
 
-export interface BridgeFault {
+interface BridgeFault {
   name: string;
   /** Before the bridge sees the transfer as final. */
   begin(): Promise<void>;

@@ -10,7 +10,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts';
 import { type Line, openNetwork } from './network.ts';
 import { type ChainNode, openNodes } from './nodes.ts';
 
-export const CHAINS = [31_651, 31_652] as const;
+const CHAINS = [31_651, 31_652] as const;
 /** Blocks on top before a fact is final; reorganisations are shallower. */
 export const DEPTH = 2;
 const VENUES = ['north', 'south'] as const;

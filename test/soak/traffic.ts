@@ -11,7 +11,7 @@ import type { Seeded } from '../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import type { Ground } from './ground.ts';
 
-export interface Counts {
+interface Counts {
   quotes: { asked: number; priced: number; unpriced: number; refused: number; unanswered: number };
   /** Why quotes and submissions failed, and how often. */
   why: Record<string, number>;

@@ -14,7 +14,7 @@ import type { Ground } from './ground.ts';
 const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 2_000;
 /** An order may still be open for this long after it expired. */
-export const MARGIN_SECONDS = 60;
+const MARGIN_SECONDS = 60;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 

@@ -50,8 +50,6 @@ export function seededRandom(seed: number): Random {
 export const keyOf = ({ chainId, token }: { chainId: number; token: string }): string =>
   `${chainId} ${token}`;
 
-export type World = ReturnType<typeof createWorld>;
-
 export function createWorld(buckets: readonly BucketConfig[], random: Random) {
   const balances = new Map(buckets.map((bucket) => [keyOf(bucket), 0n]));
   const owed = new Map(buckets.map((bucket) => [keyOf(bucket), 0n]));

@@ -9,7 +9,7 @@ import { MAX_UINT32 } from '../../src/domain/time.ts';
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(bytesToHex);
 export const arbAddress: fc.Arbitrary<Address> = bytes(20);
 export const arbBytes32: fc.Arbitrary<Bytes32> = bytes(32);
-export const arbUint256 = fc.oneof(
+const arbUint256 = fc.oneof(
   fc.bigInt(0n, (1n << 256n) - 1n),
   fc.bigInt(0n, 1_000_000n),
   fc.constantFrom(0n, 1n, (1n << 256n) - 1n, 1n << 64n, (1n << 64n) - 1n),
@@ -30,7 +30,7 @@ const context = fc.oneof(
     .map(encodeContext),
 );
 
-export const arbOutput: fc.Arbitrary<MandateOutput> = fc.record({
+const arbOutput: fc.Arbitrary<MandateOutput> = fc.record({
   oracle: arbBytes32,
   settler: arbAddress.map(addressToBytes32),
   chainId: arbUint256,

@@ -37,7 +37,7 @@ export function openBrowser(): Promise<Browser> {
  * Resolves when nothing moves or fades any more: before that, colours are not those of the page. It asks anew
  * from here, since the policy of the pages forbids the code with which `waitForFunction` would wait in them.
  */
-export const still = (page: Page): Promise<void> =>
+const still = (page: Page): Promise<void> =>
   expect.poll(() => page.evaluate<boolean>(NOTHING_MOVES)).toBe(true);
 
 const NOTHING_MOVES = `document.getAnimations().every(({ playState, effect }) =>

@@ -17,7 +17,7 @@ import { account } from './devnet.ts';
 export const SENDER = account(71);
 export const SAFE = account(72).address;
 export const SIGNERS = [account(74), account(75), account(76)].map(({ address }) => address);
-export const ETHER = 10n ** 18n;
+const ETHER = 10n ** 18n;
 const PASSWORD = 'a password for tests';
 
 export interface Deploying {

@@ -15,7 +15,7 @@ import type { TestAccount } from './devnet.ts';
 import type { Json } from './venue.ts';
 
 /** Changes an answer in place, or returns another. `undefined`: the answer as it was changed. */
-export type Lie = (answer: Json, path: string) => unknown;
+type Lie = (answer: Json, path: string) => unknown;
 
 export interface Liar {
   url: string;

@@ -29,11 +29,6 @@ import { startRedis, type TestRedis } from './redis.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { UNLIMITED } from './unlimited.ts';
 
-export interface TestLp {
-  node: LpNode;
-  config: LpConfig;
-}
-
 /** Configures an LP that trades WETH at 2,500 USDC, on every chain of the devnet. */
 export function lpConfig(devnet: Devnet, account: string, overrides: object = {}): LpConfig {
   return zLpConfig.parse({
@@ -127,7 +122,7 @@ export async function createTestLp(given: TestLpGiven): Promise<LpNode> {
 }
 
 /** Makes one of several replicas of an LP. Its connection to the shared inventory ends with it. */
-export async function createReplica(
+async function createReplica(
   { more = {}, transactors = new Map(), ...given }: TestLpGiven,
   { redisUrl, replica }: { redisUrl: string; replica: string },
 ): Promise<LpNode> {

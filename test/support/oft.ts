@@ -34,7 +34,7 @@ export interface OftSide {
 }
 
 /** Faults of the simulated verifiers. */
-export interface VerifierFaults {
+interface VerifierFaults {
   silent?: boolean;
   /** True: they verify another message under the packet's nonce. */
   forge?: boolean;

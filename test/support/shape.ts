@@ -3,8 +3,6 @@
 /** Keys that are data rather than names of fields. */
 const DATA = /^(?:eip155:|0x|chain\d|tron-)/;
 
-export type Shape = string | { list: Shape } | { [field: string]: Shape };
-
 /** Null fits anything, so a field that is null here and a text there is the same field. */
 export function shapeOf(value: unknown): unknown {
   return canonical(shape(value));

@@ -38,7 +38,7 @@ export interface TradeTerms {
 export const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
 
 /** Makes an order of USDC in, WETH out. */
-export function makeOrder({
+function makeOrder({
   origin,
   dest = origin,
   taker,

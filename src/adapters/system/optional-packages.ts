@@ -18,7 +18,7 @@ const NEEDED_BY = {
 type OptionalPackage = keyof typeof NEEDED_BY;
 
 /** The operator has to install a package. */
-export class MissingPackageError extends RequestError {
+class MissingPackageError extends RequestError {
   constructor(name: OptionalPackage, { instead = '', cause }: { instead?: string; cause: unknown }) {
     super(
       `${NEEDED_BY[name]} needs the package ${name}, which is not installed. Run: npm install ${name}@${testedVersion(name)}${instead}`,

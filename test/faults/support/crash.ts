@@ -11,7 +11,7 @@ import type { ChainPort } from '../../../src/ports/chain.ts';
 import type { TransferStore } from '../../../src/ports/stores/transfers.ts';
 import type { TxStore } from '../../../src/ports/stores/tx-store.ts';
 
-export const CRASH_POINTS = [
+const CRASH_POINTS = [
   /** Venue: a submission is verified, nothing is written. */
   'before_commit',
   /** Venue: the order is committed, the answer is not sent. */

@@ -11,12 +11,12 @@ import type { EscrowStatus } from '../../../src/ports/chain.ts';
 import { devTokenAbi } from '../../../src/adapters/evm/deploy/abi/dev-token.ts';
 import { escrowAbi } from '../../../src/settlement/abi/escrow.ts';
 
-export interface Seen {
+interface Seen {
   block: bigint;
   txHash: Hex;
 }
 
-export interface FillSeen extends Seen {
+interface FillSeen extends Seen {
   orderId: Bytes32;
   outputHash: Bytes32;
   solver: Address;

@@ -26,7 +26,7 @@ import { UNLIMITED } from '../../support/unlimited.ts';
 import { createClient, type Client, type ClientEntry, patiently } from './client.ts';
 import { createPart, type Part, steadyPort } from './process.ts';
 
-export type VenueRole = 'api' | 'worker' | 'all';
+type VenueRole = 'api' | 'worker' | 'all';
 export type Config = Record<string, unknown>;
 
 export interface WorldOptions {

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface RestExchange {
+interface RestExchange {
   /** With `{symbol}` in it, as a feed's configuration has it. */
   url: string;
   /** The price of one of its symbols from now on. */

@@ -69,7 +69,7 @@ export async function call<T>(key: string, method: string, path: string, body?: 
   return (await send(key, method, path, body)).json() as Promise<T>;
 }
 
-export const queryOf = (fields: Readonly<Record<string, string | number | undefined>>): string => {
+const queryOf = (fields: Readonly<Record<string, string | number | undefined>>): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined && value !== '') query.append(name, String(value));

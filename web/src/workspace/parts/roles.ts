@@ -2,7 +2,7 @@
 
 import type { KeyHolder } from '../../../../src/protocol/admin/admin.ts';
 
-export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
+const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 type Role = (typeof ROLES)[number];
 
 const rankOf = (role: string | null): number => ROLES.findIndex((each) => each === role);
