@@ -1,11 +1,12 @@
 /**
  * Measures how many submissions one venue process makes durable: each with its seal, the taker's signature,
- * chain state and one commit, on a real chain and PostgreSQL with fsync. Then 500 together, followed until
- * each has ended. Takers and the solver run in a process of their own. `--history=N` measures twice, on an
+ * chain state and one commit, on a real chain and PostgreSQL with fsync. The rate rises until answers fall
+ * behind; rows at 50, 80, 150 and 300 % of the capacity follow, then 500 together, followed until each has
+ * ended. Takers and the solver run in a process of their own. `--history=N` measures twice, on an
  * empty database and on one with N trades: a copy of the folder of `bench -- history`, which is filled first
  * (minutes).
  *
- * npm run bench -- submit [--seconds=5] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
+ * npm run bench -- submit [--seconds=5] [--rates=200,600] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
  */
 
 import { cpus } from 'node:os';
@@ -20,6 +21,7 @@ import { onServer, startTestPostgres, type TestPostgres } from '../test/support/
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { startTestVenue } from '../test/support/venue.ts';
 import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { toTheKnee } from './knee.ts';
 import { type LoadFigures, profiled, showStatuses, table } from './load.ts';
 import { startOrderLoad, TAKER } from './order-load.ts';
 import { openSeeded } from './seeded.ts';
@@ -36,14 +38,15 @@ const COPY = 'bench_submit';
 
 interface Measured {
   history: number;
+  capacity: number;
   rows: (LoadFigures & { cpu: Record<string, number> })[];
   burst: LoadFigures;
   ended: { status: string; n: number }[];
   open: number;
 }
 
-const all = [await measure(await startTestPostgres({}), 0, HISTORY > 0 ? [GATE] : [50, 100, GATE, 600])];
-if (HISTORY > 0) all.push(await measure(await withHistory(), HISTORY, [GATE]));
+const all = [await measure(await startTestPostgres({}), 0, HISTORY > 0 ? 'gate' : 'knee')];
+if (HISTORY > 0) all.push(await measure(await withHistory(), HISTORY, 'gate'));
 
 const shown = all.flatMap(({ history, rows, burst }) => [
   ...rows.map((row) => [
@@ -73,9 +76,9 @@ console.log(
     [...shown, ['gate', `${GATE}/s`, `>= ${GATE}`, '', '< 100', '', '', '']],
   ),
 );
-for (const { history, ended, open } of all)
+for (const { history, capacity, ended, open } of all)
   console.log(
-    `with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`,
+    `capacity: ${capacity} submissions a second; with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`,
   );
 console.log(
   JSON.stringify({
@@ -97,7 +100,8 @@ async function withHistory(): Promise<TestPostgres> {
   return postgres;
 }
 
-async function measure(postgres: TestPostgres, history: number, rates: readonly number[]): Promise<Measured> {
+/** Measures up to the knee, or only at the gate's rate. */
+async function measure(postgres: TestPostgres, history: number, upTo: 'knee' | 'gate'): Promise<Measured> {
   const v = await startTestVenue({
     postgres,
     rates: {
@@ -123,13 +127,16 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
     solver: { id: known.id, apiKey: known.apiKey },
   });
 
-  const rows: Measured['rows'] = [];
-  for (const rate of rates) {
+  const atRate = async (rate: number) => {
     await load.prepare(rate * SECONDS);
     const before = cpuUsed();
-    const figures = await (rate === GATE ? profiled(() => load.run(rate, SECONDS)) : load.run(rate, SECONDS));
-    rows.push({ ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) });
-  }
+    const run = () => load.run(rate, SECONDS);
+    const figures = await (rate === GATE ? profiled(run) : run());
+    return { ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) };
+  };
+  const only = upTo === 'gate' ? await atRate(GATE) : undefined;
+  const { capacity, rows } =
+    only === undefined ? await toTheKnee(GATE, atRate) : { capacity: only.perSecond, rows: [only] };
   await load.prepare(BURST);
   const burst = await load.run(BURST * 1_000, 0.001);
   load.stop();
@@ -173,5 +180,5 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
   await advancer.stop();
   await transactor.stop();
   await v.stop();
-  return { history, rows, burst, ended, open };
+  return { history, capacity, rows, burst, ended, open };
 }

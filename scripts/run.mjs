@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { compare } from './bench-compare.mjs';
 import { ci } from './ci.mjs';
 import { install } from './install.mjs';
 import { pack } from './pack.mjs';
@@ -20,6 +21,7 @@ const commands = {
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
+    if (name === 'compare') return compare(args);
     const file = `bench/${name}.ts`;
     if (!name || !existsSync(join(ROOT, file)))
       fail(
