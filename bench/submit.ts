@@ -6,7 +6,8 @@
  * empty database and on one with N trades: a copy of the folder of `bench -- history`, which is filled first
  * (minutes).
  *
- * npm run bench -- submit [--seconds=5] [--rates=200,600] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
+ * npm run bench -- submit [--seconds=5] [--rates=200,600] [--history=1000000] [--dir=data/bench-history]
+ *   [--profile=FILE]
  */
 
 import { cpus } from 'node:os';

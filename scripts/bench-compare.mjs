@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- compare COMMIT NAME [--rounds 2] [arguments of the bench]`: builds that commit beside this
- * tree and runs the bench of both in alternation, because a shared machine changes its speed. Each tree runs
- * its own bench; an older one, which knows no `--rates`, gets the rates of this tree written into its file.
+ * `npm run bench -- compare COMMIT NAME [--rounds 2] [arguments of the bench]`: builds that commit beside
+ * this tree and runs the bench of both in alternation, because a shared machine changes its speed. Each tree
+ * runs its own bench; an older one, which knows no `--rates`, gets the rates of this tree written into its
+ * file.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -10,8 +11,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bin, captured, fail, ROOT } from './processes.mjs';
 
-/** The list of rates in a bench that takes none as an argument. The older venue bench needs its gate's rate. */
+/** The list of rates in a bench that takes none as an argument. */
 const OLD_RATES = { venue: /(?<=const RATES = )\[[^\]]*\](?: as const)?/, submit: /\[50, 100, GATE, 600\]/ };
+/** The older benches need the rate of their gate. */
 const GATES = { venue: 800, submit: 200 };
 const RATES = { venue: [800, 1_200, 1_600, 2_000, 2_400, 3_200], submit: [200, 300, 400, 500, 600] };
 
@@ -71,7 +73,7 @@ export function summary(name, results) {
     .join('\n');
 }
 
-/** Checks a commit out with its own packages; returns its folder. tsc emits no JSON from under node_modules. */
+/** Checks a commit out, with its own packages; not under node_modules, from where tsc emits no JSON. */
 function older(commit, name, rates) {
   const folder = join(ROOT, 'data/bench-compare', commit);
   if (!existsSync(join(folder, 'package.json'))) {
