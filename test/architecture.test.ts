@@ -297,6 +297,20 @@ describe('the client runs anywhere', () => {
   });
 });
 
+test.each(['venue', 'lp', 'attester'])('the %s loads no demo, certification or simulator', (app) => {
+  const byPath = new Map(code.map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const walk = (path: string): void => {
+    if (reached.has(path) || !byPath.has(path)) return;
+    reached.add(path);
+    for (const target of byPath.get(path)?.imports ?? [])
+      if (target.startsWith('.')) walk(join(dirname(path), target));
+  };
+  walk(`apps/${app}/main.ts`);
+  expect(reached.size).toBeGreaterThan(100);
+  expect([...reached].filter((path) => /^(?:sim|apps\/(?:demo|certify))\//.test(path))).toEqual([]);
+});
+
 /** The groups of files that import each other in a circle; type imports count. */
 function circlesIn(files: readonly Pick<Source, 'path' | 'imports'>[]): string[] {
   const targets = new Map(
