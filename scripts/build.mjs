@@ -64,7 +64,7 @@ else if (!isFresh()) {
 }
 if (types) {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'src/client/tsconfig.json'], {
     cwd: ROOT,
     stdio: 'inherit',
   });

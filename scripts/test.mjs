@@ -35,7 +35,7 @@ export async function test(patterns) {
   }
   const steps = [
     ['types', () => types('tsconfig.json')],
-    ['types of the package', () => types('tsconfig.build.json')],
+    ['types of the package', () => types('src/client/tsconfig.json')],
     ['types of the scripts', () => types('scripts/tsconfig.json')],
     ['types of the console', () => types('web/tsconfig.json')],
     ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs', 'web'])],

@@ -115,7 +115,7 @@ describe("the taker's pages, in a folder of their own", () => {
     await writeFile(
       tsconfig,
       JSON.stringify({
-        extends: join(ROOT, 'tsconfig.build.json'),
+        extends: join(ROOT, 'src/client/tsconfig.json'),
         compilerOptions: {
           rootDir: join(ROOT, 'src'),
           outDir: join(ROOT, 'dist'),
