@@ -203,6 +203,7 @@ test('above the cap of the vault: refused with the largest amount, which then pa
     expect(await w.held(taker, w.b, issuers.share)).toBeGreaterThan(0n);
   } finally {
     await issuers.limit(UNLIMITED, UNLIMITED);
+    await w.seen();
   }
 });
 
@@ -223,5 +224,6 @@ test('somebody fills the vault first: the order fails, and the taker keeps the i
     expect(await w.held(taker, w.b, w.b.usdc)).toBe(paid);
   } finally {
     await issuers.limit(UNLIMITED, UNLIMITED);
+    await w.seen();
   }
 });
