@@ -63,8 +63,13 @@ let asked = 0;
 export const offer = ({ takers }: Day, wanted: Wanted): Promise<QuoteCandidate | undefined> =>
   (takers[(asked += 1) % takers.length] as Client).quote(wanted);
 
-/** How far a quote of USDC for WETH lies from the true price, fees included. Positive: the taker pays. */
+/**
+ * How far a quote of USDC for WETH lies from the true price, fees included, to a millionth of a basis point.
+ * Positive: the taker pays. Exact, because a price may lie right on a configured minimum.
+ */
 export function costBps({ preview }: QuoteCandidate): number {
-  const [usdc, weth] = [Number(preview.inputs[0]?.amount) / 1e6, Number(preview.outputs[0]?.amount) / 1e18];
-  return (1 - (weth * TRUTH) / usdc) * 10_000;
+  const [usdc, weth] = [BigInt(preview.inputs[0]?.amount ?? 0), BigInt(preview.outputs[0]?.amount ?? 0)];
+  const paidAtto = usdc * 10n ** 12n;
+  const gotAtto = weth * BigInt(TRUTH);
+  return Number(((paidAtto - gotAtto) * 10n ** 10n) / paidAtto) / 1e6;
 }
