@@ -269,7 +269,10 @@ test('a burn that a reorganisation took back, and that reverted then, is still i
   });
   await mint(baseChain(), move.amount);
   const txHash = await anvil.rpc<Hex>('eth_sendRawTransaction', [raw]);
-  const transfer = await until(() => cctp.open().sent(move, estimate, txHash));
+  // The node answers before it has mined.
+  await until(() => baseChain().port.receipt(txHash));
+  const transfer = await cctp.open().sent(move, estimate, txHash);
+  if (transfer === undefined) throw new Error('nothing was sent');
   await anvil.rpc('evm_revert', [snapshot]);
   // Without the transaction before it, which gave the account its money.
   expect(await anvil.rpc('eth_sendRawTransaction', [raw])).toBe(txHash);
