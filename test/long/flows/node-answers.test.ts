@@ -8,6 +8,7 @@ import { createChain, type EvmChain } from '../../../src/adapters/evm/chain/chai
 import { createTransactor } from '../../../src/adapters/evm/transactor/transactor.ts';
 import { TRANSACTION_MIGRATIONS } from '../../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../../src/adapters/postgres/tx-store.ts';
+import { createSender } from '../../../src/apps/lp/account/sender.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import type { Address, Hex } from '../../../src/domain/hex.ts';
 import type { TxStore } from '../../../src/ports/stores/tx-store.ts';
@@ -97,6 +98,35 @@ async function mined(transactor: Transactor, key: string) {
 }
 
 describe('sending', () => {
+  test("an owner's command sends the same bytes again, and one transaction is mined", async () => {
+    const owner = account(accounts++);
+    await c.fund(owner.address, 0n);
+    const said: string[] = [];
+    const sender = createSender(port, owner.address, owner.signer, (line) => said.push(line));
+    const heal = refuse('eth_sendRawTransaction', -32_005, 'request rate limited');
+    const before = proxy.faulted('eth_sendRawTransaction');
+    const step = sender.run('send nothing', SINK, '0x');
+    await expect
+      .poll(() => proxy.faulted('eth_sendRawTransaction'), { timeout: 5_000 })
+      .toBeGreaterThan(before);
+    heal();
+    expect(await step).toMatchObject({ txHash: expect.any(String), blockNumber: expect.any(BigInt) });
+    expect(said.join('\n')).toMatch(/cannot take it now: .*request rate limited/);
+    expect(await c.port.transactionCount(owner.address, 'latest')).toBe(1);
+  });
+
+  test("an owner's command ends at once where sending again cannot help", async () => {
+    const owner = account(accounts++);
+    await c.fund(owner.address, 0n);
+    const sender = createSender(port, owner.address, owner.signer, () => {});
+    refuse('eth_sendRawTransaction', -32_000, 'insufficient funds for gas * price + value');
+    const before = proxy.faulted('eth_sendRawTransaction');
+    await expect(sender.run('send nothing', SINK, '0x')).rejects.toThrow(
+      /did not take the transaction to send nothing: .*insufficient funds.* Nothing was sent\./,
+    );
+    expect(proxy.faulted('eth_sendRawTransaction')).toBe(before + 1);
+  });
+
   test.each([
     [-32_005, 'daily request count exceeded, request rate limited'],
     [-32_000, 'txpool is full'],

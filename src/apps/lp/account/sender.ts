@@ -44,6 +44,9 @@ export interface Sender {
   now(): UnixSeconds;
 }
 
+/** A provider's limit of requests counts seconds, at most a minute. */
+const TAKEN_WITHIN_MS = 60_000;
+const AGAIN_MS = 2_000;
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
 
@@ -109,18 +112,33 @@ export function createSender(
       maxFeePerGas,
       maxPriorityFeePerGas: priorityFee,
     });
-    const sent = await port.sendRaw(raw);
-    // No answer may still mean that it was sent; its receipt decides.
-    if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
-      throw new UpstreamError(
-        `${chain.slug} did not take the transaction to ${what}: ${sent.message}. ${soFar()}`,
-        { code: 'not_sent' },
-      );
+    await send(raw, what);
     report(`sent ${hash}`);
     const receipt = await mined(hash, what);
     minedSteps.push(what);
     last = { blockNumber: receipt.blockNumber, nonce };
     return { ...step, txHash: hash, blockNumber: receipt.blockNumber };
+  }
+
+  /** Sends the same bytes again while the node cannot take them now, so that it never has two of a step. */
+  async function send(raw: Hex, what: string): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+      const sent = await port.sendRaw(raw);
+      // No answer may still mean that it was sent; its receipt decides.
+      if (sent.kind === 'sent' || sent.kind === 'indeterminate') return;
+      // A node that refused the bytes may have passed them on.
+      if (sent.kind === 'nonce_too_low' && waitedMs > 0) return;
+      if (sent.kind !== 'not_now' || waitedMs >= TAKEN_WITHIN_MS)
+        throw new UpstreamError(
+          `${chain.slug} did not take the transaction to ${what}: ${sent.message}. ${soFar()}`,
+          { code: 'not_sent' },
+        );
+      if (waitedMs === 0)
+        report(
+          `${chain.slug} cannot take it now: ${sent.message}. It is sent again for ${TAKEN_WITHIN_MS / 1_000} seconds`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
   }
 
   async function mined(hash: Hex, what: string): Promise<Receipt> {
