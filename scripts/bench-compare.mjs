@@ -58,19 +58,22 @@ export async function compare(args) {
   return 0;
 }
 
-/** One line for each rate, tree and round where the bench has rows of rates; otherwise its last line. */
-export function summary(name, results) {
-  const lines = results.flatMap(({ label, round, figures }) => {
-    const rows = figures.rows ?? figures.all?.[0]?.rows;
-    if (!Array.isArray(rows)) return [`${label} round ${round}: ${JSON.stringify(figures)}`];
-    return rows.map(
-      ({ offered, perSecond, p50Ms, p99Ms, refusalP99Ms, cpu }) =>
+/** Lists each rate, tree and round. A bench without rates has printed its last lines already. */
+function summary(name, results) {
+  return results
+    .flatMap(({ label, round, figures }) => ratesOf(figures).map((row) => ({ ...row, label, round })))
+    .sort((a, b) => a.offered - b.offered)
+    .map(
+      ({ offered, label, round, perSecond, p50Ms, p99Ms, refusalP99Ms, cpu }) =>
         `${name} ${String(offered).padStart(5)}/s offered, ${label.padEnd(9)} round ${round}: ${perSecond}/s answered, p50 ${p50Ms} ms, p99 ${p99Ms} ms, refusals p99 ${refusalP99Ms} ms, CPU of the venue ${cpu?.venue} us each`,
-    );
-  });
-  return lines
-    .sort((a, b) => Number.parseInt(a.slice(name.length), 10) - Number.parseInt(b.slice(name.length), 10))
+    )
     .join('\n');
+}
+
+/** Only `venue` and `submit` have rows of rates; `rows` of others is something else. */
+function ratesOf({ rows, all }) {
+  const found = rows ?? all?.[0]?.rows;
+  return Array.isArray(found) ? found : [];
 }
 
 /** Checks a commit out, with its own packages; not under node_modules, from where tsc emits no JSON. */
