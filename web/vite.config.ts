@@ -3,14 +3,11 @@
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { usedStyles } from './used-styles.ts';
-
-const SCRIPTS = ['main.tsx', 'workspace/main.tsx', 'operator/main.tsx'];
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), usedStyles(SCRIPTS.map((script) => join(import.meta.dirname, 'src', script)))],
+  plugins: [react()],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
