@@ -4,7 +4,7 @@
  * run, and CPU is listed by program.
  *
  * npm run bench -- settle [orders/s] [seconds] [--lanes 2 (relayer accounts)] [--single (one transaction per
- * order)]
+ * order)] [--profile=FILE]
  */
 
 import { cpus } from 'node:os';
@@ -26,11 +26,15 @@ import { startTestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { makeTrade } from '../test/support/trade.ts';
 import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
-import { table } from './load.ts';
+import { profiled, table } from './load.ts';
 
 const { values: asked, positionals } = parseArgs({
   allowPositionals: true,
-  options: { lanes: { type: 'string', default: '1' }, single: { type: 'boolean', default: false } },
+  options: {
+    lanes: { type: 'string', default: '1' },
+    single: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
 });
 const perSecond = Number(positionals[0] ?? 100);
 const seconds = Number(positionals[1] ?? 15);
@@ -106,26 +110,7 @@ const startedMs = performance.now();
 let next = 0;
 /** Wake-ups that the queue did not take in time: news and the sweep do without. */
 let unwoken = 0;
-for (let tick = 1; tick <= seconds * TICKS; tick += 1) {
-  for (const trade of trades.slice(next, Math.round((tick * perSecond) / TICKS))) {
-    next += 1;
-    const order = { ...trade, createdAtMs: Date.now() };
-    void store
-      .accept(order, '{}', null)
-      .then(() => queue.wake('orders', order.orderId).catch(() => (unwoken += 1)));
-  }
-  const waitMs = startedMs + (tick * 1_000) / TICKS - performance.now();
-  if (waitMs > 0) await new Promise((done) => setTimeout(done, waitMs));
-}
-for (let settled = 0; settled < total;) {
-  const [row] = await db.query<{ n: number }>(
-    "select count(*)::int as n from trade_order where status = 'settled'",
-  );
-  settled = row?.n ?? 0;
-  if (performance.now() - startedMs > seconds * 1_000 + 120_000)
-    throw new Error(`only ${settled} of ${total} settled`);
-  await new Promise((done) => setTimeout(done, 200));
-}
+await profiled(settleAll);
 const tookSeconds = (performance.now() - startedMs) / 1_000;
 const cpu = cpuPer(total, cpuBefore, cpuUsed());
 const rows = await db.query<{ ms: number }>(
@@ -206,4 +191,28 @@ async function ceilingOfTheChain(count: number): Promise<number> {
   while ((await c.port.transactionCount(to, 'latest')) < count)
     await new Promise((done) => setTimeout(done, 50));
   return Math.round((count / (performance.now() - sinceMs)) * 1_000);
+}
+
+/** Offers the orders at their rate and waits until each has settled. */
+async function settleAll(): Promise<void> {
+  for (let tick = 1; tick <= seconds * TICKS; tick += 1) {
+    for (const trade of trades.slice(next, Math.round((tick * perSecond) / TICKS))) {
+      next += 1;
+      const order = { ...trade, createdAtMs: Date.now() };
+      void store
+        .accept(order, '{}', null)
+        .then(() => queue.wake('orders', order.orderId).catch(() => (unwoken += 1)));
+    }
+    const waitMs = startedMs + (tick * 1_000) / TICKS - performance.now();
+    if (waitMs > 0) await new Promise((done) => setTimeout(done, waitMs));
+  }
+  for (let settled = 0; settled < total;) {
+    const [row] = await db.query<{ n: number }>(
+      "select count(*)::int as n from trade_order where status = 'settled'",
+    );
+    settled = row?.n ?? 0;
+    if (performance.now() - startedMs > seconds * 1_000 + 120_000)
+      throw new Error(`only ${settled} of ${total} settled`);
+    await new Promise((done) => setTimeout(done, 200));
+  }
 }

@@ -7,7 +7,7 @@
  * (minutes).
  *
  * npm run bench -- submit [--seconds=5] [--rates=200,600] [--history=1000000] [--dir=data/bench-history]
- *   [--profile=FILE]
+ *   [--profile=FILE (of the last of the rates, else of 200/s)]
  */
 
 import { cpus } from 'node:os';
@@ -132,7 +132,7 @@ async function measure(postgres: TestPostgres, history: number, upTo: 'knee' | '
     await load.prepare(rate * SECONDS);
     const before = cpuUsed();
     const run = () => load.run(rate, SECONDS);
-    const figures = await (rate === GATE ? profiled(run) : run());
+    const figures = await (rate === GATE || given('rates') !== undefined ? profiled(run) : run());
     return { ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) };
   };
   const only = upTo === 'gate' ? await atRate(GATE) : undefined;
