@@ -1,12 +1,14 @@
 /** Bundles one tick's view calls at the same block into one Multicall3 call. */
 
-import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, multicall3Abi, prepareEncodeFunctionData } from 'viem';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 const MAX_BUNDLE = 150;
+/** Prepared once, so that its selector is hashed once. */
+const AGGREGATE = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3' });
 
 export type ViewCaller = (to: Address, data: Hex, at: bigint | undefined) => Promise<Hex | undefined>;
 
@@ -42,8 +44,7 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
       const bundled = calls.length > 1 && (await multicall());
       if (!bundled) return void (await Promise.all(calls.map(alone)));
       const data = encodeFunctionData({
-        abi: multicall3Abi,
-        functionName: 'aggregate3',
+        ...AGGREGATE,
         args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))],
       });
       const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
