@@ -6,7 +6,7 @@
 import { nonceGroupOf } from '../../domain/order.ts';
 import { type Evidence, type Fact, FADE_CODES } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
+import type { EventStore, OrderNews, OrderRecord } from '../../ports/stores/store.ts';
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
@@ -20,6 +20,8 @@ import { ORDERS_TOPIC } from '../orders/submit.ts';
 type OrderEventListener = (record: OrderRecord, news: OrderNews) => void;
 
 const FADES: ReadonlySet<string> = new Set(FADE_CODES);
+/** Orders in one read: about 3 ms of this process, so that quotes do not wait for a crowd of orders. */
+const MOST_READ = 50;
 
 export function createOrderEventDispatcher({
   bus,
@@ -27,16 +29,49 @@ export function createOrderEventDispatcher({
   roster,
   openQuotes,
   log,
-}: Pick<VenueDeps, 'bus' | 'log'> & { store: OrderStore; roster: Roster; openQuotes: OpenQuotes }) {
+}: Pick<VenueDeps, 'bus' | 'log'> & {
+  store: Pick<EventStore, 'ordersWith'>;
+  roster: Roster;
+  openQuotes: OpenQuotes;
+}) {
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
+  let waiting: OrderNews[] = [];
+  let dispatching = false;
 
-  async function dispatch(payload: string) {
-    const news = JSON.parse(payload) as OrderNews;
-    const record = await store.order(news.orderId);
-    if (!record) return;
-    notifySolvers(record, news);
-    for (const listener of listeners) listener(record, news);
+  /** News that arrive during a read share the next one. */
+  async function dispatchWaiting() {
+    if (dispatching) return;
+    dispatching = true;
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, MOST_READ);
+      waiting = waiting.slice(MOST_READ);
+      await dispatch(some).catch((error: unknown) =>
+        log.warn({ error }, 'order events could not be read; polling shows the orders'),
+      );
+    }
+    dispatching = false;
+  }
+
+  async function dispatch(some: readonly OrderNews[]) {
+    const records = await store.ordersWith([...new Set(some.map(({ orderId }) => orderId))]);
+    for (const news of some) {
+      const record = records.get(news.orderId);
+      if (record) tell(record, news);
+    }
+  }
+
+  /** One order's failure must not cost the others their news. */
+  function tell(record: OrderRecord, news: OrderNews) {
+    try {
+      notifySolvers(record, news);
+      for (const listener of listeners) listener(record, news);
+    } catch (error) {
+      log.warn(
+        { orderId: news.orderId, error },
+        'an order event was not dispatched; polling shows the order',
+      );
+    }
   }
 
   /** Solvers get only orders of their mode. */
@@ -75,13 +110,10 @@ export function createOrderEventDispatcher({
   return {
     onOrder: (listener: OrderEventListener) => void listeners.push(listener),
     async start() {
-      unsubscribe = await bus.subscribe(
-        ORDERS_TOPIC,
-        (payload) =>
-          void dispatch(payload).catch((error: unknown) =>
-            log.warn({ error }, 'an order event was not dispatched; polling shows the order'),
-          ),
-      );
+      unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
+        waiting.push(JSON.parse(payload) as OrderNews);
+        void dispatchWaiting();
+      });
     },
     async stop() {
       await unsubscribe?.();
