@@ -1,23 +1,32 @@
 /**
  * Measures what replicas cost: the venue as one api process and one worker, then as two of each, on the same
- * database and chain with the same load. Two cores cannot answer twice as much with two replicas; the figure
- * to read is the CPU per unit, of which the part that grows with replicas is what they send each other.
+ * database and chain with the same load. Two cores cannot answer twice as much with two replicas, so the
+ * figure to read is the CPU per unit of all replicas together: where it does not grow, another machine adds
+ * what its cores can do. What an idle replica takes is shown beside it, because two take it twice.
  *
- * npm run bench -- replicas [--seconds=5]
+ * npm run bench -- replicas [--seconds=5] [--rounds=1]
  */
 
 import { cpus } from 'node:os';
 import { cpuPer, type CpuUsed, cpuUsed, showCpu } from './cpu.ts';
-import { at, type LoadFigures, showStatuses, table } from './load.ts';
+import { at, type LoadFigures, option, rounded, showStatuses, table } from './load.ts';
 import { startOrderLoad } from './order-load.ts';
 import { startQuoteLoad } from './quote-load.ts';
 import { type Site, startSite, type VenueProcess } from './site.ts';
 
-const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds='))?.slice(10) ?? 5);
+const SECONDS = option('seconds', 5);
+/** One replica and two take turns. */
+const ROUNDS = option('rounds', 1);
+const WARM_UP_RATE = 300;
+const IDLE_SECONDS = 3;
+/** The CPU per unit of two replicas, relative to one. */
+const MOST_GROWTH = 1.1;
 const QUOTES = [100, 400] as const;
 const ORDERS = 80;
 const LPS = 3;
 const LONGEST_SETTLING_MS = 60_000;
+
+const IDLE = 'nothing, each second';
 
 interface Row {
   replicas: number;
@@ -32,7 +41,8 @@ interface Row {
 const site = await startSite({ batch: true });
 const rows: Row[] = [];
 try {
-  for (const replicas of [1, 2]) rows.push(...(await measure(site, replicas)));
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const replicas of [1, 2]) rows.push(...(await measure(site, replicas)));
 } finally {
   await site.stop();
 }
@@ -50,9 +60,15 @@ console.log(
     ]),
   ),
 );
+const growth = growthByUnit();
+for (const { what, one, two, times } of growth)
+  console.log(
+    `${what}: beyond idling, CPU of the venue's processes ${one} us each with one replica, ${two} us with two: ${times} times (<= ${MOST_GROWTH}: ${times <= MOST_GROWTH ? 'met' : 'MISSED'})`,
+  );
 console.log(
   JSON.stringify({
     bench: 'replicas',
+    growth,
     rows,
     machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
   }),
@@ -86,14 +102,22 @@ async function measure(
     });
 
   const quotes = await startQuoteLoad(quoteTarget(urls), LPS);
+  // As much for each replica, so that two new processes do not compile twice what one does.
+  await quotes.run(WARM_UP_RATE * replicas, SECONDS);
+  const rested = cpuUsed(names);
+  await new Promise((done) => setTimeout(done, IDLE_SECONDS * 1_000));
+  note(IDLE, { perSecond: 0, p50Ms: 0, p99Ms: 0 }, IDLE_SECONDS, rested);
   for (const rate of QUOTES) {
     const before = cpuUsed(names);
     const figures = await quotes.run(rate, SECONDS);
-    note(`${rate} quotes/s`, figures, figures.statuses[200] ?? 0, before);
+    note(`${rate} quotes/s`, figures, figures.served, before);
   }
   quotes.stop();
 
   const orders = await startOrderLoad(await orderTarget(urls));
+  await orders.prepare(ORDERS * replicas * SECONDS);
+  await orders.run(ORDERS * replicas, SECONDS);
+  await allSettled(db);
   await orders.prepare(ORDERS * SECONDS);
   const [{ at: sinceMs } = { at: 0 }] = await db.query<{ at: number }>(
     'select coalesce(max(created_at_ms), 0) as at from trade_order',
@@ -101,19 +125,9 @@ async function measure(
   const before = cpuUsed(names);
   const startedMs = performance.now();
   const figures = await orders.run(ORDERS, SECONDS);
-  note(`${ORDERS} submissions/s`, figures, figures.statuses[200] ?? 0, before);
-  const accepted = figures.statuses[200] ?? 0;
-  let settled = 0;
-  while (settled < accepted && performance.now() - startedMs < LONGEST_SETTLING_MS) {
-    const [row] = await db.query<{ n: number }>(
-      "select count(*)::int as n from trade_order where status = 'settled' and created_at_ms > $1",
-      [sinceMs],
-    );
-    settled = row?.n ?? 0;
-    await new Promise((done) => setTimeout(done, 200));
-  }
+  note(`${ORDERS} submissions/s`, figures, figures.served, before);
+  await allSettled(db);
   const tookSeconds = (performance.now() - startedMs) / 1_000;
-  if (settled < accepted) throw new Error(`only ${settled} of ${accepted} orders settled`);
   const times = (
     await db.query<{ ms: number }>(
       'select max(f.recorded_at_ms) - min(f.recorded_at_ms) as ms from order_fact f join trade_order o using (order_id) where o.created_at_ms > $1 group by order_id order by 1',
@@ -124,16 +138,51 @@ async function measure(
   note(
     '… to settled',
     {
-      perSecond: Math.round((settled / tookSeconds) * 10) / 10,
+      perSecond: Math.round((figures.served / tookSeconds) * 10) / 10,
       p50Ms: at(times, 0.5),
       p99Ms: at(times, 0.99),
     },
-    settled,
+    figures.served,
     before,
   );
   orders.stop();
   await Promise.all(processes.map(({ part }) => part.stop()));
   return found;
+}
+
+/** Waits until every order is settled. */
+async function allSettled(db: Site['db']): Promise<void> {
+  const startedMs = performance.now();
+  for (;;) {
+    const [{ n } = { n: 0 }] = await db.query<{ n: number }>(
+      "select count(*)::int as n from trade_order where status <> 'settled'",
+    );
+    if (n === 0) return;
+    if (performance.now() - startedMs > LONGEST_SETTLING_MS) throw new Error(`${n} orders are not settled`);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+/**
+ * Compares the CPU per unit of api and worker processes, without what they take when nobody asks anything; the
+ * mean of all rounds.
+ */
+function growthByUnit(): { what: string; one: number; two: number; times: number }[] {
+  const mean = (replicas: number, wanted: string, value: (row: Row) => number) => {
+    const those = rows.filter(({ what, replicas: n }) => what === wanted && n === replicas);
+    return those.reduce((sum, row) => sum + value(row), 0) / those.length;
+  };
+  const used = ({ cpu }: Row) => (cpu['api'] ?? 0) + (cpu['worker'] ?? 0);
+  const each = (replicas: number, what: string) => {
+    const idlePerSecond = mean(replicas, IDLE, used);
+    return Math.round(mean(replicas, what, (row) => used(row) - idlePerSecond / row.perSecond));
+  };
+  return [...new Set(rows.map(({ what }) => what))]
+    .filter((what) => what !== IDLE)
+    .map((what) => {
+      const [one, two] = [each(1, what), each(2, what)];
+      return { what, one, two, times: rounded(two / one) };
+    });
 }
 
 /** Leaves out this process, which only measures. */
