@@ -2,7 +2,7 @@
  * `npm run bench -- compare COMMIT NAME [--rounds 2] [arguments of the bench]`: builds that commit beside
  * this tree and runs the bench of both in alternation, because a shared machine changes its speed. Each tree
  * runs its own bench; an older one, which knows no `--rates`, gets the rates of this tree written into its
- * file.
+ * file. The summary lists what both have in common, by run, and then this tree's share of the commit's.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -16,6 +16,14 @@ const OLD_RATES = { venue: /(?<=const RATES = )\[[^\]]*\](?: as const)?/, submit
 /** The older benches need the rate of their gate. */
 const GATES = { venue: 800, submit: 200 };
 const RATES = { venue: [800, 1_200, 1_600, 2_000, 2_400, 3_200], submit: [200, 300, 400, 500, 600] };
+/**
+ * Arguments with which the older and the newer bench measure the same: one rate of settling; quotes of one pair
+ * with 10,000 live, then 1,000 requests a second. Each ignores what only the other knows.
+ */
+const ARGUMENTS = {
+  settle: ['100', '15'],
+  quotes: ['--live=10000', '--pairs=1', '--looks=1', '--rate=1000', '--rates=1000'],
+};
 
 export async function compare(args) {
   const [given, name, ...rest] = args;
@@ -32,8 +40,9 @@ export async function compare(args) {
   const own = tokens.flatMap((token) =>
     token.kind === 'option' && token.name === 'rounds' ? [] : [rest[token.index]],
   );
+  const words = own.length > 0 ? own : (ARGUMENTS[name] ?? []);
   const rates = /^--rates=(.+)$/.exec(own.find((word) => word.startsWith('--rates=')) ?? '')?.[1];
-  const words = rates === undefined && RATES[name] ? [...own, `--rates=${RATES[name].join(',')}`] : own;
+  if (rates === undefined && RATES[name]) words.push(`--rates=${RATES[name].join(',')}`);
   const commit = git('rev-parse', '--short', `${given}^{commit}`);
   const trees = { [commit]: older(commit, name, rates ?? RATES[name]?.join(',')), here: ROOT };
   for (const [label, tree] of Object.entries(trees)) {
@@ -54,27 +63,90 @@ export async function compare(args) {
       if (status !== 0) fail(`bench ${name} of ${label} ended with status ${status}.`);
       results.push({ label, round, figures: JSON.parse(output.trim().split('\n').at(-1)) });
     }
-  console.log(`\n${summary(name, results)}`);
+  const rows = results.flatMap(({ label, round, figures }) =>
+    comparable(name, figures).map((row) => ({ ...row, label, round })),
+  );
+  console.log(`\n${summary(name, rows)}\n${shares(name, rows, commit, rounds)}`);
   return 0;
 }
 
-/** Lists each rate, tree and round. A bench without rates has printed its last lines already. */
-function summary(name, results) {
-  return results
-    .flatMap(({ label, round, figures }) => ratesOf(figures).map((row) => ({ ...row, label, round })))
-    .sort((a, b) => a.offered - b.offered)
-    .map(
-      ({ offered, label, round, perSecond, p50Ms, p99Ms, refusalP99Ms, cpu }) =>
-        `${name} ${String(offered).padStart(5)}/s offered, ${label.padEnd(9)} round ${round}: ${perSecond}/s answered, p50 ${p50Ms} ms, p99 ${p99Ms} ms, refusals p99 ${refusalP99Ms} ms, CPU of the venue ${cpu?.venue} us each`,
+/**
+ * Reads what the closing lines of both trees have in common: `what` was measured, `perSecond`, latencies, and
+ * the CPU of one unit in microseconds.
+ */
+function comparable(name, figures) {
+  const { rows, all, p50Ms, p99Ms, perSecond } = figures;
+  if (name === 'settle')
+    return [
+      {
+        what: `${figures.offeredPerSecond}/s`,
+        perSecond: figures.settledPerSecond,
+        cpu: figures.cpuMicrosPerOrder.venue,
+        ...{ p50Ms, p99Ms },
+      },
+    ];
+  if (name === 'quotes') {
+    const of = ({ quotesPerSecond, cpuMicrosPerQuote, live, ...row }) => ({
+      ...{ perSecond: quotesPerSecond, cpu: cpuMicrosPerQuote, live },
+      ...{ p50Ms: row.p50Ms, p99Ms: row.p99Ms },
+    });
+    const { ratio, baseline, pairsAndLiveSteady: steady } = figures;
+    return [
+      { what: '10 in flight', ...of(figures), viemTimes: ratio },
+      { what: '10 in flight, viem', ...of(baseline) },
+      ...(steady ? [{ what: `${steady.rate}/s`, ...of(steady) }] : []),
+      ...(Array.isArray(rows) ? rows.map(rateRow) : []),
+    ];
+  }
+  const measured = (rows ?? all?.[0]?.rows ?? []).map(rateRow);
+  const best = Math.max(...measured.map((row) => row.perSecond));
+  if (measured.length > 0) return [...measured, { what: 'best rate', perSecond: best }];
+  // Of other benches, whatever has one of these names at the top.
+  return [{ what: 'all', perSecond, p50Ms, p99Ms }];
+}
+
+const rateRow = ({ offered, perSecond, p50Ms, p99Ms, refusalP99Ms, cpu, cpuMicros, served, live }) => ({
+  what: `${offered}/s`,
+  ...{ perSecond, p50Ms, p99Ms, refusalP99Ms, live },
+  cpu: cpu?.venue ?? (served > 0 ? Math.round(cpuMicros / served) : undefined),
+});
+
+/** Lists what was measured in each run. */
+function summary(name, rows) {
+  return whatsOf(rows)
+    .flatMap((what) => rows.filter((row) => row.what === what))
+    .map(({ what, label, round, perSecond, p50Ms, p99Ms, refusalP99Ms, cpu, live, viemTimes }) =>
+      [
+        `${name} ${what.padEnd(18)} ${label.padEnd(9)} round ${round}: ${perSecond}/s`,
+        p50Ms === undefined ? [] : `p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+        refusalP99Ms > 0 ? `refusals p99 ${refusalP99Ms} ms` : [],
+        cpu === undefined ? [] : `CPU ${cpu} us each`,
+        live === undefined ? [] : `${live} live`,
+        viemTimes === undefined ? [] : `${viemTimes} times viem`,
+      ]
+        .flat()
+        .join(', '),
     )
     .join('\n');
 }
 
-/** Only `venue` and `submit` have rows of rates; `rows` of others is something else. */
-function ratesOf({ rows, all }) {
-  const found = rows ?? all?.[0]?.rows;
-  return Array.isArray(found) ? found : [];
+/** Says, by round, which percentage of the commit's figures this tree has. */
+function shares(name, rows, commit, rounds) {
+  return whatsOf(rows)
+    .map((what) => {
+      const found = (label, round) =>
+        rows.find((row) => row.what === what && row.label === label && row.round === round);
+      const percents = (key) =>
+        Array.from({ length: rounds }, (_, n) => {
+          const [here, there] = [found('here', n + 1)?.[key], found(commit, n + 1)?.[key]];
+          return here > 0 && there > 0 ? `${Math.round((100 * here) / there)} %` : '-';
+        }).join(', ');
+      return `${name} ${what.padEnd(18)} here / ${commit}: rate ${percents('perSecond')}; CPU each ${percents('cpu')}; p99 ${percents('p99Ms')}`;
+    })
+    .join('\n');
 }
+
+const whatsOf = (rows) => [...new Set(rows.map(({ what }) => what))];
 
 /** Checks a commit out, with its own packages; not under node_modules, from where tsc emits no JSON. */
 function older(commit, name, rates) {
@@ -93,12 +165,12 @@ function older(commit, name, rates) {
   }
   const file = join(folder, `bench/${name}.ts`);
   if (!existsSync(file)) fail(`${commit} has no bench "${name}".`);
-  const text = readFileSync(file, 'utf8');
-  if (rates !== undefined && !text.includes('--rates=') && OLD_RATES[name])
-    writeFileSync(
-      file,
-      text.replace(OLD_RATES[name], `[${[...new Set([GATES[name], ...rates.split(',').map(Number)])]}]`),
-    );
+  // The committed text, because an earlier comparison may have written other rates into the file.
+  const text = git('show', `${commit}:bench/${name}.ts`);
+  const old = rates !== undefined && !text.includes('--rates=') && OLD_RATES[name];
+  const list = old && `[${[...new Set([GATES[name], ...rates.split(',').map(Number)])]}]`;
+  const wanted = `${old ? text.replace(old, list) : text}\n`;
+  if (readFileSync(file, 'utf8') !== wanted) writeFileSync(file, wanted);
   return folder;
 }
 
