@@ -58,6 +58,10 @@ export function cpuPer(units: number, before: CpuUsed, after: CpuUsed): Record<s
   );
 }
 
+/** Computes what the venue took between two samples, in microseconds. */
+export const cpuOfVenue = (before: CpuUsed, after: CpuUsed): number =>
+  (after.get('venue') ?? 0) - (before.get('venue') ?? 0);
+
 export const showCpu = (cpu: Record<string, number>): string =>
   Object.entries(cpu)
     .map(([name, micros]) => `${name} ${micros}`)

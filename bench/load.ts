@@ -8,6 +8,7 @@ import { Session } from 'node:inspector/promises';
 import { connect, type Socket } from 'node:net';
 
 export interface Reply {
+  /** An HTTP status; a solver's quote counts as 200, its decline as 503. */
   status: number;
   ms: number;
   text: string;
@@ -120,6 +121,9 @@ export interface LoadFigures {
   maxMs: number;
   /** Answers by HTTP status; 0 counts connections that broke. */
   statuses: Record<number, number>;
+  served: number;
+  /** Answered otherwise than with 200. */
+  refused: number;
   /** The latency of refused requests, 99th percentile. */
   refusalP99Ms: number;
 }
@@ -165,6 +169,8 @@ export async function openLoop({
     p99Ms: at(times, 0.99),
     maxMs: at(times, 1),
     statuses,
+    served: times.length,
+    refused: refusals.length - (statuses[0] ?? 0),
     refusalP99Ms: at(refusals, 0.99),
   };
 }

@@ -2,9 +2,10 @@
  * Measures how many firm quotes one LP process makes: a request arrives on its WebSocket, is validated,
  * priced, reserved and signed, and the quote leaves. Next to it, in the same run, the same server signs with
  * viem's signTypedData; the gate (reliability.md, section 5) compares the two with 10 requests in flight and
- * 10,000 live quotes.
+ * 10,000 live quotes. Then requests are offered at a rate that rises until quotes fall behind; rows at 50, 80,
+ * 150 and 300 % of the capacity follow.
  *
- * npm run bench -- quotes [--seconds=3] [--live=10000]
+ * npm run bench -- quotes [--seconds=3] [--live=10000] [--rates=2000,6000]
  *
  * CPU per quote is the LP process's, with compiling, garbage collection and following the chain. Other
  * programs on the machine make every figure worse; the ratio suffers least.
@@ -15,8 +16,10 @@ import type { TokenInfo } from '../src/domain/chain.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { request } from '../test/support/scripted-venue.ts';
-import { option, rounded, table } from './load.ts';
+import { type Knee, type RateFigures, showOffered, showSummary, summaryOf, toTheKnee } from './knee.ts';
+import { type LoadFigures, openLoop, option, rounded, table } from './load.ts';
 import { type LpProcess, onePairConfig, percentile, startLpProcess, verifyQuote } from './lp-process.ts';
+import { createQuoteCaller, type QuoteRequest } from './quote-caller.ts';
 
 const GATE = { ratio: 4, p99Ms: 10, p999Ms: 50 };
 const IN_FLIGHT = [1, 10, 50] as const;
@@ -24,12 +27,16 @@ const IN_FLIGHT = [1, 10, 50] as const;
 const ROUNDS = 3;
 const SECONDS = option('seconds', 3);
 const LIVE = option('live', 10_000);
+const GATE_ROW = `10 in flight, about ${LIVE} live quotes`;
 const WARM_UP_SECONDS = 2;
 /** A quote stays live after its validity: landing margin, grace, and the blocks until the LP sees its end. */
 const MARGIN_SECONDS = 1;
 const GRACE_SECONDS = 1;
 const LIVE_BEYOND_VALIDITY_SECONDS = MARGIN_SECONDS + GRACE_SECONDS + 2;
-const NO_ANSWER_MS = 15_000;
+/** The default of a venue's `fanOut.timeoutMs`. */
+const DEADLINE_MS = 300;
+/** The first rate on the way to the knee, as a share of what 10 in flight get. */
+const FIRST_SHARE = 0.6;
 const owner = account(41);
 const operator = account(42);
 
@@ -56,6 +63,8 @@ interface Measured {
   declines: number;
 }
 
+type OfferedFigures = LoadFigures & RateFigures & { live: number };
+
 const [devnet, postgres] = await Promise.all([
   startDevnet([41_100], { blockTimeSeconds: 1 }),
   startTestPostgres({}),
@@ -63,6 +72,8 @@ const [devnet, postgres] = await Promise.all([
 const chain = devnet.chains[0] as TestChain;
 const databaseUrl = await postgres.server.database('bench');
 let asked = 0;
+/** Quotes to verify after the row. */
+const samples: string[] = [];
 
 try {
   await chain.fund(owner.address, 10_000_000_000n);
@@ -71,15 +82,19 @@ try {
   await chain.setOperator(owner.address, operator.address);
   await chain.anvil.mine(3);
   const lps = { firmquote: await startLp('native'), viem: await startLp('viem') };
-  for (const lp of Object.values(lps)) await drive(lp, 10, seconds(WARM_UP_SECONDS));
+  for (const lp of Object.values(lps)) await drive(lp, 10, WARM_UP_SECONDS);
 
   const rows = new Map<string, { firmquote: Figures; viem: Figures }>();
   const none = { firmquote: 0, viem: 0 };
   for (const inFlight of IN_FLIGHT) rows.set(`${inFlight} in flight`, await inTurns(lps, inFlight, 1, none));
   const settle = { firmquote: await keepLive(lps.firmquote), viem: await keepLive(lps.viem) };
-  rows.set(`10 in flight, about ${LIVE} live quotes`, await inTurns(lps, 10, ROUNDS, settle));
-  for (const lp of Object.values(lps)) await lp.stop();
-  report(rows);
+  rows.set(GATE_ROW, await inTurns(lps, 10, ROUNDS, settle));
+  await lps.viem.stop();
+  const closedLoop = rows.get(GATE_ROW)?.firmquote.quotesPerSecond ?? Number.NaN;
+  const first = Math.round((FIRST_SHARE * closedLoop) / 100) * 100;
+  const knee = await toTheKnee(first, (rate) => offer(lps.firmquote, rate));
+  await lps.firmquote.stop();
+  report(rows, knee);
 } finally {
   await Promise.all([devnet.stop(), postgres.stop()]);
 }
@@ -114,8 +129,8 @@ async function inTurns(
   await Promise.all(Object.values(lps).map((lp) => lp.usage()));
   for (let round = 0; round < rounds; round += 1)
     for (const name of ['firmquote', 'viem'] as const) {
-      if (settle[name] > 0) await drive(lps[name], inFlight, seconds(settle[name]));
-      measured[name].push(await drive(lps[name], inFlight, seconds(SECONDS)));
+      if (settle[name] > 0) await drive(lps[name], inFlight, settle[name]);
+      measured[name].push(await drive(lps[name], inFlight, SECONDS));
     }
   return {
     firmquote: await figuresOf(lps.firmquote, measured.firmquote),
@@ -142,68 +157,37 @@ async function figuresOf(lp: LpProcess, rounds: readonly Measured[]): Promise<Fi
 
 /** Sets the validity at which about LIVE quotes are live at this LP's rate; returns the seconds it takes. */
 async function keepLive(lp: LpProcess): Promise<number> {
-  const { latenciesMs, seconds: took } = await drive(lp, 10, seconds(WARM_UP_SECONDS));
+  const { latenciesMs, seconds: took } = await drive(lp, 10, WARM_UP_SECONDS);
   const liveSeconds = (LIVE * took) / latenciesMs.length;
   const validitySeconds = Math.max(1, Math.round(liveSeconds - LIVE_BEYOND_VALIDITY_SECONDS));
   await lp.requote({ validitySeconds });
   return validitySeconds + LIVE_BEYOND_VALIDITY_SECONDS;
 }
 
-/** Keeps so many requests open at one LP until `until` resolves. */
-async function drive(
-  { socket, usage }: LpProcess,
-  inFlight: number,
-  until: () => Promise<void>,
-): Promise<Measured> {
-  const sentMs = new Map<string, number>();
+/** Keeps so many requests open at one LP for so many seconds. */
+async function drive(lp: LpProcess, inFlight: number, forSeconds: number): Promise<Measured> {
+  const caller = createQuoteCaller(lp.socket);
   const latenciesMs: number[] = [];
-  const samples: string[] = [];
-  let declines = 0;
+  let [answers, declines] = [0, 0];
   let over = false;
-  let answeredMs = performance.now();
-  const ask = () => {
-    const { id, frame } = nextRequest();
-    sentMs.set(id, performance.now());
-    socket.send(frame);
+  const worker = async () => {
+    while (!over) {
+      const { status, ms, text } = await caller.ask(nextRequest());
+      if (status !== 200) declines += 1;
+      else if (!over) latenciesMs.push(ms);
+      verifySome(answers++, status, text);
+    }
   };
-  let finish = () => {};
-  const drained = new Promise<void>((done) => (finish = done));
-  const listen = (data: Buffer) => {
-    const text = data.toString('latin1');
-    const at = text.indexOf('"rfqId":"');
-    const id = at === -1 ? '' : text.slice(at + 9, text.indexOf('"', at + 9));
-    const startedMs = sentMs.get(id);
-    if (startedMs === undefined) return;
-    answeredMs = performance.now();
-    if (text.startsWith('{"type":"quote"')) {
-      if (latenciesMs.length % 997 === 0) samples.push(text);
-      // A request with several firm times has several quotes; the last one ends it.
-      if (text.includes('"more":true')) return;
-      if (!over) latenciesMs.push(answeredMs - startedMs);
-    } else if (++declines === 1) console.error('the first decline:', text);
-    sentMs.delete(id);
-    if (!over) ask();
-    else if (sentMs.size === 0) finish();
-  };
-  let watch: NodeJS.Timeout | undefined;
-  const silent = new Promise<never>((_, reject) => {
-    watch = setInterval(() => {
-      if (performance.now() - answeredMs < NO_ANSWER_MS) return;
-      reject(new Error(`The LP did not answer for 15 seconds; ${sentMs.size} requests are open.`));
-    }, 500);
-  });
-  const before = await usage();
-  socket.on('message', listen);
+  const before = await lp.usage();
   const startedMs = performance.now();
-  for (let open = 0; open < inFlight; open += 1) ask();
-  await Promise.race([until(), silent]);
+  const drained = Promise.all(Array.from({ length: inFlight }, worker));
+  await caller.whileAnswered(new Promise((done) => setTimeout(done, forSeconds * 1_000)));
   over = true;
   const took = (performance.now() - startedMs) / 1_000;
-  const after = await usage();
-  await Promise.race([drained, silent]);
-  clearInterval(watch);
-  socket.off('message', listen);
-  for (const text of samples) verifyQuote(text, chain.chain, operator.address);
+  const after = await lp.usage();
+  await caller.whileAnswered(drained);
+  caller.close();
+  verifySamples();
   return {
     latenciesMs,
     seconds: took,
@@ -213,10 +197,46 @@ async function drive(
   };
 }
 
+/** Offers so many requests a second to one LP, which may decline what is late, as a venue's requests say. */
+async function offer(lp: LpProcess, rate: number): Promise<OfferedFigures> {
+  // Made beforehand: at three times what an LP serves, making them would take what a core has.
+  const requests = Array.from({ length: Math.round(rate * SECONDS) }, () => nextRequest(DEADLINE_MS));
+  const caller = createQuoteCaller(lp.socket);
+  const before = await lp.usage();
+  const figures = await caller.whileAnswered(
+    openLoop({
+      rate,
+      seconds: SECONDS,
+      call: async (n) => {
+        const reply = await caller.ask(requests[n] as QuoteRequest);
+        verifySome(n, reply.status, reply.text);
+        return reply;
+      },
+    }),
+  );
+  const after = await lp.usage();
+  caller.close();
+  verifySamples();
+  return {
+    ...figures,
+    cpuMicros: after.cpuMicros - before.cpuMicros,
+    live: Math.min(before.liveQuotes, after.liveQuotes),
+  };
+}
+
+/** Keeps one quote of a thousand, to be verified when nothing is measured. */
+function verifySome(n: number, status: number, text: string): void {
+  if (n % 997 === 0 && status === 200) samples.push(text);
+}
+
+function verifySamples(): void {
+  for (const text of samples.splice(0)) verifyQuote(text, chain.chain, operator.address);
+}
+
 /**
  * About 25 USD, each side in turn so that no position builds up, with its own nonce and one of many takers.
  */
-function nextRequest(): { id: string; frame: string } {
+function nextRequest(deadlineMs = 60_000): QuoteRequest {
   asked += 1;
   const usd = ({ symbol }: TokenInfo) => (symbol === 'WETH' ? 2_500n : 1n);
   const [give, take] = asked % 2 === 0 ? [chain.usdc, chain.weth] : [chain.weth, chain.usdc];
@@ -229,13 +249,16 @@ function nextRequest(): { id: string; frame: string } {
     amount,
     taker: `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}`,
     relayFee: (amount / 300n).toString(),
-    deadlineMs: 60_000,
+    deadlineMs,
   });
   made.skeleton.landingMarginSeconds = MARGIN_SECONDS;
   return { id: made.rfqId, frame: JSON.stringify(made) };
 }
 
-function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>): void {
+function report(
+  rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>,
+  knee: Knee<OfferedFigures>,
+): void {
   const cells = (f: Figures) => [
     f.quotesPerSecond,
     f.p50Ms,
@@ -267,6 +290,31 @@ function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>
       ]),
     ),
   );
+  console.log(
+    table(
+      [
+        'requests offered, of capacity',
+        'quotes/s',
+        'p50 ms',
+        'p99 ms',
+        'declines',
+        'p99 ms of declines',
+        'CPU us/quote',
+        'live',
+      ],
+      knee.rows.map((row) => [
+        showOffered(row),
+        row.perSecond,
+        row.p50Ms,
+        row.p99Ms,
+        row.refused,
+        row.refusalP99Ms,
+        Math.round(row.cpuMicros / Math.max(1, row.served)),
+        row.live,
+      ]),
+    ),
+  );
+  console.log(showSummary(knee, { refuses: true }));
   const [gateRow] = [...rows.values()].slice(-1) as [{ firmquote: Figures; viem: Figures }];
   const { firmquote, viem } = gateRow;
   const ratio = rounded(firmquote.quotesPerSecond / viem.quotesPerSecond);
@@ -277,17 +325,15 @@ function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>
   console.log(
     JSON.stringify({
       bench: 'quotes',
+      ...summaryOf(knee),
       inFlight: 10,
       ...firmquote,
       baseline: { signer: 'viem signTypedData', ...viem },
       ratio,
       met,
-      rows: Object.fromEntries(rows),
+      inFlightRows: Object.fromEntries(rows),
+      rows: knee.rows,
       machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
     }),
   );
-}
-
-function seconds(count: number): () => Promise<void> {
-  return () => new Promise((done) => setTimeout(done, count * 1_000));
 }

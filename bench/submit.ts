@@ -21,8 +21,8 @@ import { account } from '../test/support/devnet.ts';
 import { onServer, startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { startTestVenue } from '../test/support/venue.ts';
-import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
-import { toTheKnee } from './knee.ts';
+import { cpuOfVenue, cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { type Knee, type RateFigures, showOffered, showSummary, summaryOf, toTheKnee } from './knee.ts';
 import { type LoadFigures, profiled, showStatuses, table } from './load.ts';
 import { startOrderLoad, TAKER } from './order-load.ts';
 import { openSeeded } from './seeded.ts';
@@ -39,8 +39,7 @@ const COPY = 'bench_submit';
 
 interface Measured {
   history: number;
-  capacity: number;
-  rows: (LoadFigures & { cpu: Record<string, number> })[];
+  knee: Knee<LoadFigures & RateFigures & { cpu: Record<string, number> }>;
   burst: LoadFigures;
   ended: { status: string; n: number }[];
   open: number;
@@ -49,15 +48,16 @@ interface Measured {
 const all = [await measure(await startTestPostgres({}), 0, HISTORY > 0 ? 'gate' : 'knee')];
 if (HISTORY > 0) all.push(await measure(await withHistory(), HISTORY, 'gate'));
 
-const shown = all.flatMap(({ history, rows, burst }) => [
-  ...rows.map((row) => [
+const shown = all.flatMap(({ history, knee, burst }) => [
+  ...knee.rows.map((row) => [
     history,
-    `${row.offered}/s`,
+    showOffered(row),
     row.perSecond,
     row.p50Ms,
     row.p99Ms,
     row.maxMs,
     showStatuses(row.statuses),
+    row.refusalP99Ms,
     showCpu(row.cpu),
   ]),
   [
@@ -68,23 +68,36 @@ const shown = all.flatMap(({ history, rows, burst }) => [
     burst.p99Ms,
     burst.maxMs,
     showStatuses(burst.statuses),
+    burst.refusalP99Ms,
     '',
   ],
 ]);
 console.log(
   table(
-    ['trades before', 'offered', 'accepted/s', 'p50 ms', 'p99 ms', 'max ms', 'answers', 'CPU us each'],
-    [...shown, ['gate', `${GATE}/s`, `>= ${GATE}`, '', '< 100', '', '', '']],
+    [
+      'trades before',
+      'offered, of capacity',
+      'accepted/s',
+      'p50 ms',
+      'p99 ms',
+      'max ms',
+      'answers',
+      'refusal p99 ms',
+      'CPU us each',
+    ],
+    [...shown, ['gate', `${GATE}/s`, `>= ${GATE}`, '', '< 100', '', '', '', '']],
   ),
 );
-for (const { history, capacity, ended, open } of all)
+for (const { history, knee, ended, open } of all) {
+  console.log(showSummary(knee, { refuses: true }));
   console.log(
-    `capacity: ${capacity} submissions a second; with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`,
+    `with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`,
   );
+}
 console.log(
   JSON.stringify({
     bench: 'submit',
-    all,
+    all: all.map(({ knee, ...rest }) => ({ ...rest, ...summaryOf(knee), rows: knee.rows })),
     machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
   }),
 );
@@ -133,11 +146,14 @@ async function measure(postgres: TestPostgres, history: number, upTo: 'knee' | '
     const before = cpuUsed();
     const run = () => load.run(rate, SECONDS);
     const figures = await (rate === GATE || given('rates') !== undefined ? profiled(run) : run());
-    return { ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) };
+    const after = cpuUsed();
+    return { ...figures, cpuMicros: cpuOfVenue(before, after), cpu: cpuPer(figures.served, before, after) };
   };
   const only = upTo === 'gate' ? await atRate(GATE) : undefined;
-  const { capacity, rows } =
-    only === undefined ? await toTheKnee(GATE, atRate) : { capacity: only.perSecond, rows: [only] };
+  const knee =
+    only === undefined
+      ? await toTheKnee(GATE, atRate)
+      : { capacity: only.perSecond, rows: [{ ...only, percent: null }] };
   await load.prepare(BURST);
   const burst = await load.run(BURST * 1_000, 0.001);
   load.stop();
@@ -181,5 +197,5 @@ async function measure(postgres: TestPostgres, history: number, upTo: 'knee' | '
   await advancer.stop();
   await transactor.stop();
   await v.stop();
-  return { history, capacity, rows, burst, ended, open };
+  return { history, knee, burst, ended, open };
 }

@@ -14,8 +14,8 @@ import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { keccakText } from '../src/domain/keccak.ts';
 import { account } from '../test/support/devnet.ts';
 import { startTestVenue } from '../test/support/venue.ts';
-import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
-import { toTheKnee } from './knee.ts';
+import { cpuOfVenue, cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { showOffered, showSummary, summaryOf, toTheKnee } from './knee.ts';
 import { profiled, rounded, showStatuses, table } from './load.ts';
 import { fundQuoteLoad, type QuoteFigures, startQuoteLoad, targetOf } from './quote-load.ts';
 
@@ -41,18 +41,20 @@ await fundQuoteLoad(v);
 const load = await startQuoteLoad(await targetOf(v), LPS);
 // Sustained load is served by compiled code: without this, the first rows measure the compiler.
 await load.run(GATE, SECONDS);
-const { capacity, rows } = await toTheKnee(GATE, async (rate) => {
+const knee = await toTheKnee(GATE, async (rate) => {
   const before = cpuUsed();
   const run = () => load.run(rate, SECONDS);
   const figures: QuoteFigures = await (rate === GATE ? profiled(run) : run());
-  return { ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) };
+  const after = cpuUsed();
+  return { ...figures, cpuMicros: cpuOfVenue(before, after), cpu: cpuPer(figures.served, before, after) };
 });
+const { rows } = knee;
 load.stop();
 const recoverMicros = recoveries();
 await v.stop();
 
 const shown = rows.map((row) => [
-  `${row.offered}/s`,
+  showOffered(row),
   row.perSecond,
   row.p50Ms,
   row.p99Ms,
@@ -66,7 +68,7 @@ shown.push(['gate', `>= ${GATE}`, '< 10', '< 50', '', LPS, '200, 429 or 503 only
 console.log(
   table(
     [
-      'offered',
+      'offered, of capacity',
       'answered/s',
       'p50 ms',
       'p99 ms',
@@ -79,7 +81,7 @@ console.log(
     shown,
   ),
 );
-console.log(`capacity: ${capacity} answers a second`);
+console.log(showSummary(knee, { refuses: true }));
 const gate = rows.find(({ offered }) => offered === GATE);
 const ratio = rounded((gate?.cpu['venue'] ?? Number.NaN) / (LPS * recoverMicros));
 if (gate !== undefined)
@@ -89,7 +91,7 @@ if (gate !== undefined)
 console.log(
   JSON.stringify({
     bench: 'venue',
-    capacity,
+    ...summaryOf(knee),
     recoveriesMicros: LPS * recoverMicros,
     ratio,
     rows,
