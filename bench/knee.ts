@@ -64,8 +64,8 @@ interface BeyondCapacity {
 }
 
 /**
- * Measures at `first`, then at rates that grow by a quarter until answers fall behind twice, then at shares of
- * the capacity. With `--rates=800,1200` among the arguments, exactly these rates are measured.
+ * Measures at `first`, then at rates that grow by a quarter until answers fall behind twice, then at shares
+ * of the capacity. With `--rates=800,1200` among the arguments, exactly these rates are measured.
  *
  * @param measure offers so many requests per second
  * @throws Error for `--rates` that are not positive numbers

@@ -2,8 +2,8 @@
  * Measures how many firm quotes one LP process makes: a request arrives on its WebSocket, is validated,
  * priced, reserved and signed, and the quote leaves. Next to it, in the same run, the same server signs with
  * viem's signTypedData; the gate (reliability.md, section 5) compares the two with 10 requests in flight and
- * 10,000 live quotes. Then requests are offered at a rate that rises until quotes fall behind; rows at 50, 80,
- * 150 and 300 % of the capacity follow.
+ * 10,000 live quotes. Then requests are offered at a rate that rises until quotes fall behind; rows at 50,
+ * 80, 150 and 300 % of the capacity follow.
  *
  * npm run bench -- quotes [--seconds=3] [--live=10000] [--rates=2000,6000]
  *

@@ -164,8 +164,8 @@ async function allSettled(db: Site['db']): Promise<void> {
 }
 
 /**
- * Compares the CPU per unit of api and worker processes, without what they take when nobody asks anything; the
- * mean of all rounds.
+ * Compares the CPU per unit of api and worker processes, without what they take when nobody asks anything;
+ * the mean of all rounds.
  */
 function growthByUnit(): { what: string; one: number; two: number; times: number }[] {
   const mean = (replicas: number, wanted: string, value: (row: Row) => number) => {

@@ -5,8 +5,8 @@
  * measured. anvil shares the cores, so its own rate for transfers that were signed beforehand is measured in
  * the same run, and CPU is listed by program.
  *
- * npm run bench -- settle [orders/s] [seconds] [--rates=150,300] [--lanes=2 (relayer accounts)] [--single (one
- * transaction per order)] [--profile=FILE]
+ * npm run bench -- settle [orders/s] [seconds] [--rates=150,300] [--lanes=2 (relayer accounts)]
+ *   [--single (one transaction per order)] [--profile=FILE]
  */
 
 import { cpus } from 'node:os';
@@ -246,9 +246,9 @@ async function settleAt(
 }
 
 /**
- * The seconds by which orders of the last second took longer than those of the first. Where n orders come in t
- * seconds and take g seconds longer at the end, n / (t + g) are settled a second. The time to the last settled
- * order would count the two blocks that every order takes.
+ * The seconds by which orders of the last second took longer than those of the first. Where n orders come in
+ * t seconds and take g seconds longer at the end, n / (t + g) are settled a second. The time to the last
+ * settled order would count the two blocks that every order takes.
  */
 function growthOf(times: readonly { ms: number; second: number }[], forSeconds: number): number {
   const mean = (second: number) => {

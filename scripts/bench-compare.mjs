@@ -17,8 +17,8 @@ const OLD_RATES = { venue: /(?<=const RATES = )\[[^\]]*\](?: as const)?/, submit
 const GATES = { venue: 800, submit: 200 };
 const RATES = { venue: [800, 1_200, 1_600, 2_000, 2_400, 3_200], submit: [200, 300, 400, 500, 600] };
 /**
- * Arguments with which the older and the newer bench measure the same: one rate of settling; quotes of one pair
- * with 10,000 live, then 1,000 requests a second. Each ignores what only the other knows.
+ * Arguments with which the older and the newer bench measure the same: one rate of settling; quotes of one
+ * pair with 10,000 live, then 1,000 requests a second. Each ignores what only the other knows.
  */
 const ARGUMENTS = {
   settle: ['100', '15'],
