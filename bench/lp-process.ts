@@ -5,23 +5,29 @@ import type { AddressInfo } from 'node:net';
 import { extname, resolve } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
-import type { Chain } from '../src/domain/chain.ts';
+import type { Chain, TokenInfo } from '../src/domain/chain.ts';
 import { signedPart } from '../src/domain/commitment.ts';
 import type { Address } from '../src/domain/hex.ts';
 import { orderId } from '../src/domain/order.ts';
 import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
 import { orderFromMessage } from '../src/protocol/wire.ts';
-import { random32 } from '../test/support/scripted-venue.ts';
-import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+import type { TestChain } from '../test/support/devnet.ts';
+import { random32, request } from '../test/support/scripted-venue.ts';
+import type { BenchLp, BenchMemory, BenchUsage, BenchWord } from './quotes-lp.ts';
 
 export interface LpProcess {
   /** The venue's end of the link; requests go in here and quotes come out. */
   socket: WebSocket;
   usage(): Promise<BenchUsage>;
+  memory(): Promise<BenchMemory>;
+  /** Profiles the LP during this work, if `--profile=FILE` is among the arguments. */
+  profiled<T>(work: () => Promise<T>): Promise<T>;
   /** Returns once the LP quotes with these options of its `quoting` section. */
   requote(quoting: object): Promise<void>;
   stop(): Promise<void>;
 }
+
+const PING = Buffer.from('{"type":"ping"}');
 
 export async function startLpProcess(options: Omit<BenchLp, 'venueUrl'>): Promise<LpProcess> {
   const server = new WebSocketServer({
@@ -34,10 +40,11 @@ export async function startLpProcess(options: Omit<BenchLp, 'venueUrl'>): Promis
   const active = new Promise<WebSocket>((done) =>
     server.on('connection', (socket) => shakeHands(socket, options, () => done(socket))),
   );
-  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], {
-    execArgv: process.execArgv,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
+  const child = fork(
+    resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`),
+    process.argv.slice(2),
+    { execArgv: process.execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   child.send({
     ...options,
@@ -57,6 +64,13 @@ export async function startLpProcess(options: Omit<BenchLp, 'venueUrl'>): Promis
   return {
     socket,
     usage: () => ask<BenchUsage>('usage'),
+    memory: () => ask<BenchMemory>('memory'),
+    async profiled(work) {
+      await ask('profile');
+      const result = await work();
+      await ask('profiled');
+      return result;
+    },
     requote: (quoting) => ask({ quoting }),
     async stop() {
       if (child.connected) child.send('stop');
@@ -67,10 +81,13 @@ export async function startLpProcess(options: Omit<BenchLp, 'venueUrl'>): Promis
   };
 }
 
-/** Calls back at the LP's first status `active`. */
+/** Answers pings, and calls back at the LP's first status `active`. */
 function shakeHands(socket: WebSocket, { chain }: Pick<BenchLp, 'chain'>, ready: () => void): void {
   const { id, slug, escrow, oracle } = chain;
   const send = (message: object) => socket.send(JSON.stringify(message));
+  socket.on('message', (data: Buffer) => {
+    if (data.equals(PING)) send({ type: 'pong' });
+  });
   send({
     type: 'challenge',
     nonce: random32(),
@@ -103,6 +120,35 @@ export const onePairConfig = (chainId: number, account: string) => ({
     quoting: { pointsSeconds: [] },
   },
 });
+
+/**
+ * Makes requests of about 25 USD, each side in turn so that no position builds up, each with its own nonce
+ * and the next of so many takers.
+ */
+export function createRequests(
+  { chain, usdc, weth }: TestChain,
+  { takers, landingMarginSeconds }: { takers: number; landingMarginSeconds: number },
+): () => { id: string; frame: string } {
+  let asked = 0;
+  const usd = ({ symbol }: TokenInfo) => (symbol === 'WETH' ? 2_500n : 1n);
+  return () => {
+    asked += 1;
+    const [give, take] = asked % 2 === 0 ? [usdc, weth] : [weth, usdc];
+    const amount = (25n * 10n ** BigInt(give.decimals)) / usd(give);
+    const made = request({
+      from: chain,
+      to: chain,
+      give,
+      take,
+      amount,
+      taker: `0x${(0xfa000000 + (asked % takers)).toString(16).padStart(40, '0')}`,
+      relayFee: (amount / 300n).toString(),
+      deadlineMs: 60_000,
+    });
+    made.skeleton.landingMarginSeconds = landingMarginSeconds;
+    return { id: made.rfqId, frame: JSON.stringify(made) };
+  };
+}
 
 /** The value below which this share of the sorted values lies. */
 export const percentile = (sorted: readonly number[], share: number): number =>

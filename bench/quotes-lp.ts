@@ -29,6 +29,8 @@ import { type CommitmentSigner, createCommitmentSigner } from '../src/lp/commitm
 import type { Log } from '../src/ports/log.ts';
 import type { Signer } from '../src/ports/signer.ts';
 import { AWS_KEY } from '../test/support/key-services/aws-kms.ts';
+import { heapInUse } from './heap.ts';
+import { profiled } from './load.ts';
 
 export interface BenchLp {
   chain: Chain;
@@ -50,8 +52,11 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** The parent's command: figures since it last asked, another quoting configuration, or the end. */
-export type BenchWord = 'usage' | 'stop' | { quoting: object };
+/**
+ * The parent's command: figures since it last asked, memory after a collection, start or end of a profile,
+ * another quoting configuration, or the end.
+ */
+export type BenchWord = 'usage' | 'memory' | 'profile' | 'profiled' | 'stop' | { quoting: object };
 
 export interface BenchUsage {
   /** The CPU of the whole process since its start: user and system time, all threads. */
@@ -61,6 +66,12 @@ export interface BenchUsage {
   /** Delay of the event loop since asked last. */
   loopP99Ms: number;
   loopMaxMs: number;
+}
+
+export interface BenchMemory {
+  liveQuotes: number;
+  heapBytes: number;
+  rssBytes: number;
 }
 
 const options = await new Promise<BenchLp>((done) =>
@@ -117,8 +128,12 @@ const node = createLpNode(
 );
 await node.start();
 
+let endProfile = () => {};
 process.on('message', (word: BenchWord) => {
   if (word === 'usage') process.send?.(usage());
+  else if (word === 'memory') process.send?.(memory());
+  else if (word === 'profile') startProfile();
+  else if (word === 'profiled') endProfile();
   else if (word === 'stop') void stop();
   else void requote(word.quoting);
 });
@@ -135,6 +150,20 @@ function usage(): BenchUsage {
   };
   delay.reset();
   return figures;
+}
+
+function memory(): BenchMemory {
+  const heapBytes = heapInUse();
+  return { heapBytes, liveQuotes: node.status().liveQuotes, rssBytes: process.memoryUsage().rss };
+}
+
+/** Writes its file, if `--profile` names one, when it ends. */
+function startProfile(): void {
+  const ended = new Promise<void>((done) => (endProfile = done));
+  void profiled(() => {
+    process.send?.('profiling');
+    return ended;
+  }).then(() => process.send?.('profiled'));
 }
 
 async function requote(quoting: object): Promise<void> {

@@ -295,8 +295,9 @@ function update(
   state: RiskState,
   standing: ReadonlyMap<Control, ReadonlyMap<string, string>>,
 ): void {
-  const { board, capital, monitor } = state;
+  const { board, capital, monitor, takers } = state;
   const nowMs = deps.clock.nowMs();
+  takers.forgetEnded(nowMs);
   updatePairs(deps, state, nowMs);
   capital.update();
   for (const [control, about] of standing) board.report(control, about);

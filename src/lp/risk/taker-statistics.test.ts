@@ -76,10 +76,21 @@ test('a longer tenor still counts for its request after the shorter one was prun
   expect(step()).toBe(1);
   // Its minute is over; the longer one holds up nobody behind it.
   for (let n = 0; n < 5; n++) quote(`s${n}`, 0, 70_000);
+  statistics.forgetEnded(70_000);
   statistics.tradedElsewhere([short], 70_000);
   expect(step(70_000)).toBe(1);
   statistics.tradedElsewhere([longer], 70_000);
   expect(statistics.suspects(70_000)).toEqual([]);
+});
+
+test('a quote is forgotten a minute after its end, when no further quote is asked for', () => {
+  const { quote, statistics } = setUp({ liveSeconds: 5 });
+  const ended = quote('r', 10);
+  statistics.forgetEnded(69_999);
+  statistics.forgetEnded(70_000);
+  // A quote that is known would be taken off the taker's statistics.
+  statistics.tradedElsewhere([ended], 70_000);
+  expect(statistics.suspects(70_000)).toHaveLength(1);
 });
 
 test('beyond the limit the oldest quotes are forgotten first', () => {

@@ -39,6 +39,8 @@ export interface TakerStatistics {
   accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number): void;
   /** The taker traded at the quote of another solver instead of these. */
   tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
+  /** Forgets the quotes that ended a minute ago. Call about once a second. */
+  forgetEnded(nowMs: number): void;
   /** The most suspicious takers first. */
   suspects(nowMs: number): SuspectTaker[];
   configure(next: TakerRules): void;
@@ -75,15 +77,12 @@ interface StatisticsState {
   /** By quote id, in the order of asking, so nearly in the order of ending. */
   readonly quotes: Map<string, OpenQuote>;
   lastRequest: QuotedRequest | undefined;
-  /** The time at which quotes that ended were last dropped, in Unix milliseconds. */
-  prunedAtMs: number;
 }
 
 /** Quotes are kept this long after they end, because an award may arrive late. */
 const LINGER_MS = 60_000;
 /** Above this many the oldest hundredth is dropped. */
 const MAX_OPEN_QUOTES = 200_000;
-const PRUNE_INTERVAL_MS = 1_000;
 const MAX_SUSPECTS = 100;
 
 export function createTakerStatistics(rule: TakerRules): TakerStatistics {
@@ -94,13 +93,13 @@ export function createTakerStatistics(rule: TakerRules): TakerStatistics {
     suspected,
     quotes: new Map(),
     lastRequest: undefined,
-    prunedAtMs: 0,
   };
   return {
     countRequest: (taker, nowMs) => countRequest(state, taker, nowMs),
     quoted: (record) => noteQuoted(state, record),
     accepted: (award, edgeBps, nowMs) => noteAccepted(state, award, edgeBps, nowMs),
     tradedElsewhere: (quoteIds, nowMs) => noteTradedElsewhere(state, quoteIds, nowMs),
+    forgetEnded: (nowMs) => forgetEnded(state, nowMs),
     suspects: (nowMs) => suspects(state, nowMs),
     configure(next) {
       state.rule = next;
@@ -154,7 +153,6 @@ function noteQuoted(
   { quoteId, rfqId, atMs, taker: address, takerKey: taker = address, times }: QuotedRecord,
 ): void {
   const { quotes, lastRequest } = state;
-  if (atMs - state.prunedAtMs >= PRUNE_INTERVAL_MS) prune(state, atMs);
   const seconds = Math.max(0, times.validUntil - atMs / 1000);
   let request = lastRequest;
   let addedSeconds = seconds;
@@ -166,13 +164,11 @@ function noteQuoted(
   } else request = { rfqId, taker, longestSeconds: seconds, closed: false };
   state.lastRequest = request;
   quotes.set(quoteId, { request, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
-  if (quotes.size > MAX_OPEN_QUOTES) prune(state, atMs);
-  learn(state, taker, atMs, quoted(activityOf(state, taker, atMs), addedSeconds, addedQuotes));
+  if (quotes.size > MAX_OPEN_QUOTES) forgetEnded(state, atMs);
+  learn(state, taker, atMs, (activity) => quoted(activity, addedSeconds, addedQuotes));
 }
 
-function prune(state: StatisticsState, nowMs: number): void {
-  const { quotes } = state;
-  state.prunedAtMs = nowMs;
+function forgetEnded({ quotes }: StatisticsState, nowMs: number): void {
   const most = quotes.size > MAX_OPEN_QUOTES ? 0.99 * MAX_OPEN_QUOTES : MAX_OPEN_QUOTES;
   for (const [quoteId, { validUntilMs }] of quotes) {
     if (validUntilMs + LINGER_MS > nowMs && quotes.size <= most) return;
@@ -180,12 +176,16 @@ function prune(state: StatisticsState, nowMs: number): void {
   }
 }
 
-/** Returns the taker's activity as of now: the older it is, the less it counts. */
-const activityOf = (state: StatisticsState, taker: string, nowMs: number): TakerActivity =>
-  faded(stateOf(state, taker, nowMs).activity, nowMs, state.rule.freeOption);
-
-const learn = (state: StatisticsState, taker: string, nowMs: number, activity: TakerActivity): Suspicion =>
-  setActivity(state, taker, stateOf(state, taker, nowMs), activity);
+/** Changes the taker's activity as of now: the older it is, the less it counts. */
+function learn(
+  state: StatisticsState,
+  taker: string,
+  nowMs: number,
+  changed: (activity: TakerActivity) => TakerActivity,
+): void {
+  const known = stateOf(state, taker, nowMs);
+  setActivity(state, taker, known, changed(faded(known.activity, nowMs, state.rule.freeOption)));
+}
 
 function noteAccepted(
   state: StatisticsState,
@@ -196,16 +196,14 @@ function noteAccepted(
   const quote = state.quotes.get(quoteId);
   if (quote === undefined) {
     // Quoted before a restart or seen only on chain: only the acceptance is certain.
-    const activity = activityOf(state, order.user, nowMs);
-    learn(state, order.user, nowMs, accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
+    learn(state, order.user, nowMs, (activity) => accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
     return;
   }
   const { request, quotedAtMs, validUntilMs } = quote;
   state.quotes.delete(quoteId);
   request.closed = true;
   const usage = usageAt({ quotedAtMs, validUntilMs, heldSeconds: request.longestSeconds }, nowMs);
-  const activity = activityOf(state, request.taker, nowMs);
-  learn(state, request.taker, nowMs, accepted(activity, { ...usage, edgeBps }));
+  learn(state, request.taker, nowMs, (activity) => accepted(activity, { ...usage, edgeBps }));
 }
 
 function noteTradedElsewhere(state: StatisticsState, quoteIds: readonly Bytes32[], nowMs: number): void {
@@ -214,8 +212,7 @@ function noteTradedElsewhere(state: StatisticsState, quoteIds: readonly Bytes32[
     state.quotes.delete(quoteId);
     if (request === undefined || request.closed) continue;
     request.closed = true;
-    const activity = activityOf(state, request.taker, nowMs);
-    learn(state, request.taker, nowMs, tradedElsewhere(activity, request.longestSeconds));
+    learn(state, request.taker, nowMs, (activity) => tradedElsewhere(activity, request.longestSeconds));
   }
 }
 
