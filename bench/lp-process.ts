@@ -13,6 +13,7 @@ import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protoco
 import { orderFromMessage } from '../src/protocol/wire.ts';
 import type { TestChain } from '../test/support/devnet.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
+import type { QuoteRequest } from './quote-caller.ts';
 import type { BenchLp, BenchMemory, BenchUsage, BenchWord } from './quotes-lp.ts';
 
 export interface LpProcess {
@@ -128,10 +129,10 @@ export const onePairConfig = (chainId: number, account: string) => ({
 export function createRequests(
   { chain, usdc, weth }: TestChain,
   { takers, landingMarginSeconds }: { takers: number; landingMarginSeconds: number },
-): () => { id: string; frame: string } {
+): (deadlineMs?: number) => QuoteRequest {
   let asked = 0;
   const usd = ({ symbol }: TokenInfo) => (symbol === 'WETH' ? 2_500n : 1n);
-  return () => {
+  return (deadlineMs = 60_000) => {
     asked += 1;
     const [give, take] = asked % 2 === 0 ? [usdc, weth] : [weth, usdc];
     const amount = (25n * 10n ** BigInt(give.decimals)) / usd(give);
@@ -143,7 +144,7 @@ export function createRequests(
       amount,
       taker: `0x${(0xfa000000 + (asked % takers)).toString(16).padStart(40, '0')}`,
       relayFee: (amount / 300n).toString(),
-      deadlineMs: 60_000,
+      deadlineMs,
     });
     made.skeleton.landingMarginSeconds = landingMarginSeconds;
     return { id: made.rfqId, frame: JSON.stringify(made) };

@@ -5,20 +5,25 @@
  * 10,000 live quotes. Then requests are offered at a rate that rises until quotes fall behind; rows at 50,
  * 80, 150 and 300 % of the capacity follow.
  *
- * npm run bench -- quotes [--seconds=3] [--live=10000] [--rates=2000,6000]
+ * npm run bench -- quotes [--seconds=3] [--live=10000] [--rates=2000,6000] [--profile=FILE]
  *
  * CPU per quote is the LP process's, with compiling, garbage collection and following the chain. Other
  * programs on the machine make every figure worse; the ratio suffers least.
  */
 
 import { cpus } from 'node:os';
-import type { TokenInfo } from '../src/domain/chain.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
-import { request } from '../test/support/scripted-venue.ts';
 import { type Knee, type RateFigures, showOffered, showSummary, summaryOf, toTheKnee } from './knee.ts';
 import { type LoadFigures, openLoop, option, rounded, table } from './load.ts';
-import { type LpProcess, onePairConfig, percentile, startLpProcess, verifyQuote } from './lp-process.ts';
+import {
+  createRequests,
+  type LpProcess,
+  onePairConfig,
+  percentile,
+  startLpProcess,
+  verifyQuote,
+} from './lp-process.ts';
 import { createQuoteCaller, type QuoteRequest } from './quote-caller.ts';
 
 const GATE = { ratio: 4, p99Ms: 10, p999Ms: 50 };
@@ -71,7 +76,7 @@ const [devnet, postgres] = await Promise.all([
 ]);
 const chain = devnet.chains[0] as TestChain;
 const databaseUrl = await postgres.server.database('bench');
-let asked = 0;
+const nextRequest = createRequests(chain, { takers: 60_000, landingMarginSeconds: MARGIN_SECONDS });
 /** Quotes to verify after the row. */
 const samples: string[] = [];
 
@@ -88,7 +93,7 @@ try {
   const none = { firmquote: 0, viem: 0 };
   for (const inFlight of IN_FLIGHT) rows.set(`${inFlight} in flight`, await inTurns(lps, inFlight, 1, none));
   const settle = { firmquote: await keepLive(lps.firmquote), viem: await keepLive(lps.viem) };
-  rows.set(GATE_ROW, await inTurns(lps, 10, ROUNDS, settle));
+  rows.set(GATE_ROW, await lps.firmquote.profiled(() => inTurns(lps, 10, ROUNDS, settle)));
   await lps.viem.stop();
   const closedLoop = rows.get(GATE_ROW)?.firmquote.quotesPerSecond ?? Number.NaN;
   const first = Math.round((FIRST_SHARE * closedLoop) / 100) * 100;
@@ -231,28 +236,6 @@ function verifySome(n: number, status: number, text: string): void {
 
 function verifySamples(): void {
   for (const text of samples.splice(0)) verifyQuote(text, chain.chain, operator.address);
-}
-
-/**
- * About 25 USD, each side in turn so that no position builds up, with its own nonce and one of many takers.
- */
-function nextRequest(deadlineMs = 60_000): QuoteRequest {
-  asked += 1;
-  const usd = ({ symbol }: TokenInfo) => (symbol === 'WETH' ? 2_500n : 1n);
-  const [give, take] = asked % 2 === 0 ? [chain.usdc, chain.weth] : [chain.weth, chain.usdc];
-  const amount = (25n * 10n ** BigInt(give.decimals)) / usd(give);
-  const made = request({
-    from: chain.chain,
-    to: chain.chain,
-    give,
-    take,
-    amount,
-    taker: `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}`,
-    relayFee: (amount / 300n).toString(),
-    deadlineMs,
-  });
-  made.skeleton.landingMarginSeconds = MARGIN_SECONDS;
-  return { id: made.rfqId, frame: JSON.stringify(made) };
 }
 
 function report(
