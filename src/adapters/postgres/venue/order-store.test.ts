@@ -136,6 +136,19 @@ test('one idempotency key makes one order; another body is refused', async () =>
   expect(placed.filter(Boolean)).toHaveLength(1);
 });
 
+test('keys that are looked up at the same moment each get their own state', async () => {
+  const [used, fresh] = [random32(), random32()];
+  const order = newOrder();
+  await store.accept(order, '{"n":1}', scope(used));
+  const asked = [scope(fresh), scope(used), scope(used, 'bb'), { ...scope(used), mode: 'live' as const }];
+  expect(await Promise.all(asked.map((one) => store.idempotency(one)))).toEqual([
+    { kind: 'unknown' },
+    { kind: 'done', orderId: order.orderId, response: '{"n":1}' },
+    { kind: 'reused' },
+    { kind: 'unknown' },
+  ]);
+});
+
 test('a key older than a day can be used again', async () => {
   const key = random32();
   const order = newOrder({ createdAtMs: Date.now() - 25 * 3_600_000 });
