@@ -31,6 +31,7 @@ import {
 } from '../../support/deployment.ts';
 import { commandHere } from '../../support/command.ts';
 import { account } from '../../support/devnet.ts';
+import { until } from '../../support/venue.ts';
 
 const STRANGER = account(73).address;
 const KEYS = ['escrow', 'oracle', 'quoteBond', 'batch'] as const;
@@ -383,6 +384,8 @@ test('without the CREATE2 deployer nothing is sent; the way to place it works', 
     const [payer] = /0x[0-9a-f]{40}/.exec(planned.chains[0]?.problems[0]?.todo ?? '') ?? [];
     await chain.rpc('anvil_setBalance', [payer, `0x${(10n ** 16n).toString(16)}`]);
     await chain.rpc('eth_sendRawTransaction', [ARACHNIDS]);
+    // The node answers before it has mined.
+    await until(async () => (await codeAt(chain, CREATE2_DEPLOYER)) !== '0x');
     expect((await there.run()).status).toBe(0);
     expect(await codeAt(chain, there.contract('escrow').address)).toBe(runtimeOf(there.contract('escrow')));
   } finally {
