@@ -154,15 +154,14 @@ async function untilAlive(name: string, child: WatchedChild, url: string, logFil
       () => false,
     );
     if (alive && !child.hasExited()) return;
-    if (performance.now() > deadline) {
-      await child.kill();
-      break;
-    }
+    if (performance.now() > deadline) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new UpstreamError(`The process ${name} did not become healthy. See its log: ${logFile}`, {
-    code: 'child_failed',
-  });
+  const what = child.hasExited()
+    ? `ended with status ${await child.exited} before it was healthy`
+    : `was not healthy after ${READY_TIMEOUT_MS / 1_000} s`;
+  await child.kill();
+  throw new UpstreamError(`The process ${name} ${what}. See its log: ${logFile}`, { code: 'child_failed' });
 }
 
 export function lineLog(path: string): (line: string) => void {
