@@ -23,3 +23,14 @@ export interface Recovery {
   /** Lower case. undefined unless 65 bytes (v 0, 1, 27, 28) or 64 bytes compact, with low s. */
   recover(digest: Bytes32, signature: Hex): Address | undefined;
 }
+
+/** A digest and what somebody signed of it. */
+export interface Signed {
+  digest: Bytes32;
+  signature: Hex;
+}
+
+export interface Recoveries extends Recovery {
+  /** Recovers the signers in the order given, beside the event loop where that is possible. Never rejects. */
+  recoverAll(signed: readonly Signed[]): Promise<(Address | undefined)[]>;
+}

@@ -10,7 +10,7 @@ import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Screener } from '../ports/screening.ts';
-import type { Recovery } from '../ports/signer.ts';
+import type { Recoveries } from '../ports/signer.ts';
 import type { AdminStore } from '../ports/stores/admin-store.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 import type { WebhookPoster } from '../ports/stores/webhooks.ts';
@@ -32,7 +32,7 @@ export interface VenueDeps {
   reference: Reference;
   /** Each checks takers and receivers; without any, addresses are not screened. */
   screeners: readonly Screener[];
-  recovery: Recovery;
+  recovery: Recoveries;
   /** Says which addresses webhooks may have. */
   poster: Pick<WebhookPoster, 'check'>;
   /** Returns how long the longest waiting statement has waited for a database connection, in milliseconds. */

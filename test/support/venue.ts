@@ -12,7 +12,7 @@ import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/t
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
-import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
+import { createRecoveryThread } from '../../src/adapters/secp256k1/recovery-thread.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { FinalityStep } from '../../src/domain/chain.ts';
@@ -27,7 +27,7 @@ import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { KeyKind, KeyMode, Role, Workspace } from '../../src/ports/stores/store.ts';
 import type { VenueStore } from '../../src/ports/stores/venue-store.ts';
 import { mintKey } from '../../src/venue/access/keys.ts';
-import type { VenueOptions } from '../../src/venue/options.ts';
+import { ADMISSION, type VenueOptions } from '../../src/venue/options.ts';
 import type { VenueDeps } from '../../src/venue/deps.ts';
 import { createVenue, type Venue } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
@@ -36,6 +36,8 @@ import { referenceAt } from './reference.ts';
 import { type Balancer, REPLICAS, startBalancer } from './replicas.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { type ScriptedSolver, type SolverSpec, startSolver } from './solver.ts';
+
+const PATIENT = { quote: 2_000, preflight: 2_000, submit: 2_000, read: 2_000, memory: 2_000 };
 
 export interface TestVenue {
   url: string;
@@ -189,6 +191,7 @@ async function assemble(
   const bus = createPostgresBus(db, log);
   const relayer = { healthy: true };
   const woken: string[] = [];
+  const recovery = createRecoveryThread({ clock: systemClock, log });
   const deps: VenueDeps = {
     store,
     adminStore: createAdminStore(db),
@@ -203,7 +206,7 @@ async function assemble(
     relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
     reference,
     screeners,
-    recovery: createRecovery(),
+    recovery,
     poster: createWebhookPoster({ allowPrivate: true, allowHttp: true, timeoutMs: 5_000 }),
     databaseWaitMs: () => db.waitMs(),
     clock: systemClock,
@@ -219,6 +222,8 @@ async function assemble(
     ...options,
     // An active solver answers however busy the machine is; tests wait for the timeout of silent ones.
     fanOut: { timeoutMs: 1_500, sliceTimeoutMs: 1_500, ...options.fanOut },
+    // A test that asks much at once tests something else than how fast its machine is.
+    admission: { targetWaitMs: { ...ADMISSION.targetWaitMs, ...PATIENT }, ...options.admission },
     rates: {
       quotesPerSecond: 1_000,
       submitsPerSecond: 1_000,
@@ -416,6 +421,7 @@ async function assemble(
       await Promise.all(more.map((other) => other.stop()));
       await http.close();
       await venue.stop();
+      await recovery.stop();
       await deps.queue.close();
       await bus.close();
       await devnet.stop();

@@ -11,7 +11,7 @@ const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501d
 export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
   return {
     recover(digest: Bytes32, signature: Hex) {
-      const parts = split(signature);
+      const parts = splitSignature(signature);
       if (!parts) return undefined;
       const publicKey = ecdsa.recover(hexToBytes(digest), parts.rs, parts.recovery);
       return publicKey && publicKeyAddress(publicKey);
@@ -19,7 +19,8 @@ export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
   };
 }
 
-function split(signature: Hex): { rs: Buffer; recovery: number } | undefined {
+/** undefined for a malformed signature. */
+export function splitSignature(signature: Hex): { rs: Buffer; recovery: number } | undefined {
   const bytes = Buffer.from(signature.slice(2), 'hex');
   if (signature.length === 2 + 128 && bytes.length === 64) {
     // ERC-2098: the recovery bit is the top bit of s.

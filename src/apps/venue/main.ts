@@ -12,7 +12,7 @@ import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
 import { createTransferStore } from '../../adapters/postgres/transfer-store.ts';
 import { createFloatStore } from '../../adapters/postgres/venue/float-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
-import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { createRecoveryThread } from '../../adapters/secp256k1/recovery-thread.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { SecretContext } from '../wiring/keys.ts';
@@ -217,6 +217,8 @@ async function openApi(
       return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
     }),
   );
+  const recovery = createRecoveryThread({ clock: systemClock, log });
+  life.onStop('recovery of signers', () => recovery.stop());
   const venue = createVenue(
     {
       store,
@@ -228,7 +230,7 @@ async function openApi(
       routeVenues,
       reference,
       screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
-      recovery: createRecovery(),
+      recovery,
       poster,
       databaseWaitMs: () => db.waitMs(),
       clock: systemClock,

@@ -19,7 +19,7 @@ import type { Screening } from '../access/screening.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Sealing, SealOwner, VerifiedQuote } from '../quoting/sealing.ts';
 import { nonceUsed, readTaker, type TakerState } from './taker.ts';
-import { recoverCommitmentSigner } from '../quoting/verify.ts';
+import { signedCommitment } from '../quoting/verify.ts';
 
 export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
 
@@ -115,7 +115,8 @@ async function requireCommitments(
     );
   const held = await Promise.all(
     commitments.map((commitment) => {
-      const signer = recoverCommitmentSigner(deps.recovery, { origin, orderId, quoteId, commitment });
+      const signed = signedCommitment({ origin, orderId, quoteId, commitment });
+      const signer = deps.recovery.recover(signed.digest, signed.signature);
       return signer !== undefined && deps.liquidity.maySignNow(dest.id, commitment.lp, signer);
     }),
   );

@@ -3,7 +3,14 @@
 import { rank, type Ranked } from '../../auction/rank.ts';
 import type { SolverReplies } from './fan-out.ts';
 import type { RelayTerms } from './relay-fee.ts';
-import { type FirmQuote, type MatchingQuote, matchQuote, type SolverRequest, verifyQuote } from './verify.ts';
+import {
+  type FirmQuote,
+  type MatchingQuote,
+  matchQuote,
+  type Objection,
+  type SolverRequest,
+  verifyQuotes,
+} from './verify.ts';
 import type { RfqSourceDeps } from './solver-request.ts';
 
 export interface RfqCandidate extends Ranked {
@@ -14,13 +21,13 @@ export interface RfqCandidate extends Ranked {
 }
 
 /** Ranks, then verifies from the best down until `most` quotes hold, because recovering a signer costs. */
-export function rankAndVerify(
+export async function rankAndVerify(
   deps: RfqSourceDeps,
   asked: SolverRequest,
   quotes: SolverReplies['quotes'],
   relayTerms: RelayTerms,
   most: number,
-): { matching: MatchingQuote[]; verified: RfqCandidate[]; invalid: number } {
+): Promise<{ matching: MatchingQuote[]; verified: RfqCandidate[]; invalid: number }> {
   const takerGas = deps.relayFees.takerGas(asked, relayTerms);
   let invalid = 0;
   const matching = new Map<string, Ranked & { matched: MatchingQuote }>();
@@ -33,18 +40,28 @@ export function rankAndVerify(
     } else if (!matching.has(matched.quoteId))
       matching.set(matched.quoteId, { ...rankingOf(deps, matched, takerGas), matched });
   }
+  const ranked = rank(asked.side, [...matching.values()]);
   const verified: RfqCandidate[] = [];
-  for (const { matched, ...ranking } of rank(asked.side, [...matching.values()])) {
-    const quote = verified.length < most ? verifyQuote(deps, asked, matched) : undefined;
-    if (typeof quote === 'string') {
-      invalid++;
-      deps.fanOut.reject(matched.session, quote, { rfqId: asked.rfq.rfqId, quoteId: matched.quoteId });
-      continue;
+  while (verified.length < most && ranked.length > 0) {
+    const next = ranked.splice(0, most - verified.length);
+    const quotes = await verifyQuotes(
+      deps,
+      asked,
+      next.map(({ matched }) => matched),
+    );
+    for (const [index, { matched, ...ranking }] of next.entries()) {
+      const quote = quotes[index] as FirmQuote | Objection;
+      if (typeof quote === 'string') {
+        invalid++;
+        deps.fanOut.reject(matched.session, quote, { rfqId: asked.rfq.rfqId, quoteId: matched.quoteId });
+        continue;
+      }
+      deps.fanOut.countValid(matched.session, 'quote');
+      if (!verified.some((other) => other.quote.orderId === quote.orderId))
+        verified.push({ ...ranking, quote, relayTerms, underWatch: isUnderWatch(deps, quote) });
     }
-    deps.fanOut.countValid(matched.session, 'quote');
-    if (quote && !verified.some((other) => other.quote.orderId === quote.orderId))
-      verified.push({ ...ranking, quote, relayTerms, underWatch: isUnderWatch(deps, quote) });
   }
+  for (const { matched } of ranked) deps.fanOut.countValid(matched.session, 'quote');
   return { matching: [...matching.values()].map(({ matched }) => matched), verified, invalid };
 }
 

@@ -130,7 +130,7 @@ async function askSolvers(
     if (!inTime) deps.fanOut.tell(offer.session, 'times', offer.partial);
     return inTime;
   });
-  const { matching, verified, invalid } = rankAndVerify(
+  const { matching, verified, invalid } = await rankAndVerify(
     deps,
     asked,
     replies.quotes,

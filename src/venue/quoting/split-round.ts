@@ -2,13 +2,19 @@
 
 import { type Ladder, planSplit, type SplitPlan } from '../../auction/split.ts';
 import { decodeContext, encodeContext } from '../../domain/context.ts';
-import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
+import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import { orderId, type StandardOrder, orderToMessage } from '../../domain/order.ts';
 import { orderTimes } from '../../domain/time.ts';
 import { type Commit, type LinkPartial, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import type { FanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster-entry.ts';
-import { type FirmQuote, type SolverRequest, verifyCommitment, type VerifyDeps } from './verify.ts';
+import {
+  type FirmQuote,
+  signedCommitment,
+  type SolverRequest,
+  verifyCommitment,
+  type VerifyDeps,
+} from './verify.ts';
 
 export type PartialOffers = readonly { session: SolverSession; partial: LinkPartial }[];
 
@@ -78,6 +84,7 @@ export async function commitSplit(
   }));
   const replies = await fanOut.requestCommits(quoteId, slices, withinMs);
   if (replies.refused.length > 0) return { missing: replies.refused };
+  const signers = await recoverSlices(deps, asked, replies.commits, { quoteId, orderId: id });
   const commits: Commit[] = [];
   const missing: SolverSession[] = [];
   let thin = false;
@@ -94,8 +101,7 @@ export async function commitSplit(
         ? 'account'
         : verifyCommitment(deps, asked, session, {
             commitment,
-            orderId: id,
-            quoteId,
+            signer: signers.get(session),
             fillDeadline: order.fillDeadline,
             amount: output.amount,
           });
@@ -134,6 +140,20 @@ export async function commitSplit(
     })),
     thin,
   };
+}
+
+/** Returns whoever signed each slice. */
+async function recoverSlices(
+  { recovery }: SplitDeps,
+  { origin }: SolverRequest,
+  commits: ReadonlyMap<SolverSession, Commit>,
+  { quoteId, orderId: id }: { quoteId: Bytes32; orderId: Bytes32 },
+): Promise<Map<SolverSession, Address | undefined>> {
+  const signed = [...commits.values()].map(({ commitment }) =>
+    signedCommitment({ origin, orderId: id, quoteId, commitment }),
+  );
+  const signers = await recovery.recoverAll(signed);
+  return new Map([...commits.keys()].map((session, index) => [session, signers[index]]));
 }
 
 /** A split settles as a whole. */

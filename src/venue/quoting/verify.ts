@@ -1,6 +1,6 @@
 /**
- * Verifies a solver's answer in two steps: `matchQuote` compares every field with the request, then
- * `verifyQuote` recovers the LP's signature and checks that the LP's ledger balance covers the output. An
+ * Verifies solvers' answers in two steps: `matchQuote` compares every field with the request, then
+ * `verifyQuotes` recovers the LPs' signatures and checks that their ledger balances cover the outputs. An
  * order that passes both can be executed as it stands.
  */
 
@@ -11,7 +11,7 @@ import { decodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import type { Recovery } from '../../ports/signer.ts';
+import type { Recoveries, Signed } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
@@ -75,7 +75,7 @@ export const OBJECTIONS = [
 export type Objection = (typeof OBJECTIONS)[number];
 
 export interface VerifyDeps {
-  recovery: Recovery;
+  recovery: Pick<Recoveries, 'recoverAll'>;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
 }
@@ -133,21 +133,30 @@ export function matchQuote(
   };
 }
 
-export function verifyQuote(
+/** Verifies the quotes of one request; the recoveries of their signers leave together. */
+export async function verifyQuotes(
   deps: VerifyDeps,
   asked: SolverRequest,
-  { session, ...quote }: MatchingQuote,
-): FirmQuote | Objection {
+  quotes: readonly MatchingQuote[],
+): Promise<(FirmQuote | Objection)[]> {
   const { origin } = asked;
-  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, quote.order);
-  const backing = verifyCommitment(deps, asked, session, {
-    commitment: quote.commitments[0] as SignedCommitment,
-    orderId: id,
-    quoteId: quote.quoteId,
-    fillDeadline: quote.order.fillDeadline,
-    amount: quote.outputAmount,
+  const named = quotes.map(({ session, ...quote }) => {
+    const id = orderId({ chainId: origin.id, escrow: origin.escrow }, quote.order);
+    const commitment = quote.commitments[0] as SignedCommitment;
+    return { session, quote, id, commitment };
   });
-  return typeof backing === 'string' ? backing : { ...quote, orderId: id, thin: backing.thin };
+  const signers = await deps.recovery.recoverAll(
+    named.map(({ quote: { quoteId }, id, commitment }) =>
+      signedCommitment({ origin, orderId: id, quoteId, commitment }),
+    ),
+  );
+  return named.map(({ session, quote, id, commitment }, index) => {
+    const { fillDeadline } = quote.order;
+    const backing = verifyCommitment(deps, asked, session, {
+      ...{ commitment, signer: signers[index], fillDeadline, amount: quote.outputAmount },
+    });
+    return typeof backing === 'string' ? backing : { ...quote, orderId: id, thin: backing.thin };
+  });
 }
 
 /** Checks the clock law with this request's margins, and the validity that the taker asked for. */
@@ -204,26 +213,23 @@ export function verifyCommitment(
   asked: SolverRequest,
   session: SolverSession,
   {
-    commitment,
-    orderId: id,
-    quoteId,
+    commitment: { lp, deadline },
+    signer,
     fillDeadline,
     amount,
   }: {
     commitment: SignedCommitment;
-    orderId: Bytes32;
-    quoteId: Bytes32;
+    /** Whoever signed the commitment; undefined for a malformed signature. */
+    signer: Address | undefined;
     fillDeadline: UnixSeconds;
     amount: bigint;
   },
 ): Backing | Objection {
   const { origin, dest } = asked;
-  const { lp, deadline } = commitment;
   if (deadline !== fillDeadline) return 'times';
   // The LP pays on one chain and is credited on the other, from one account.
   if (session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp)
     return 'account';
-  const signer = recoverCommitmentSigner(deps.recovery, { origin, orderId: id, quoteId, commitment });
   if (signer === undefined || !deps.liquidity.maySign(dest.id, lp, signer)) return 'signature';
   const { liquidity, openQuotes } = deps;
   const claimed = claimedIn(asked);
@@ -257,26 +263,22 @@ export function backingOf(
 }
 
 /**
- * Recovers the signer; undefined for a malformed signature. `Liquidity.maySign` tells whether the signer may
- * sign for the LP. The digest names the origin's escrow, where the order is opened.
+ * Returns what the LP signed. `Liquidity.maySign` tells whether the signer may sign for the LP. The digest
+ * names the origin's escrow, where the order is opened.
  */
-export function recoverCommitmentSigner(
-  recovery: Recovery,
-  {
-    origin,
-    orderId: id,
-    quoteId,
-    commitment: { lp, deadline, signature },
-  }: {
-    origin: Pick<Chain, 'id' | 'escrow'>;
-    orderId: Bytes32;
-    quoteId: Bytes32;
-    commitment: SignedCommitment;
-  },
-): Address | undefined {
+export function signedCommitment({
+  origin,
+  orderId: id,
+  quoteId,
+  commitment: { lp, deadline, signature },
+}: {
+  origin: Pick<Chain, 'id' | 'escrow'>;
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  commitment: SignedCommitment;
+}): Signed {
   const escrow = { chainId: origin.id, escrow: origin.escrow };
-  const signed = signedPart(escrow, { orderId: id, quoteId, lp, deadline }, signature);
-  return recovery.recover(signed.digest, signed.signature);
+  return signedPart(escrow, { orderId: id, quoteId, lp, deadline }, signature);
 }
 
 const BPS = 10_000n;
