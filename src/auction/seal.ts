@@ -73,6 +73,7 @@ function digest(
   { account, namespace, mode, commitments, candidate }: SealScope,
 ): Buffer {
   return createHmac('sha256', secret)
-    .update(['candidate-v1', kid, account, namespace, mode, commitments, candidate].join('\0'))
+    .update(`candidate-v1\0${kid}\0${account}\0${namespace}\0${mode}\0${commitments}\0`)
+    .update(candidate)
     .digest();
 }

@@ -104,31 +104,36 @@ export function outputHash(output: MandateOutput): Bytes32 {
 
 /**
  * Returns the EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what
- * a wallet signs.
+ * a wallet signs. Keys stand in canonical order here and below, so that sealing does not sort them.
  */
 export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: StandardOrder): OrderEnvelope {
   return {
-    domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
-    types: ORDER_TYPES,
-    primaryType: 'StandardOrder',
+    domain: { chainId, name: ESCROW_DOMAIN_NAME, verifyingContract: escrow, version: ESCROW_DOMAIN_VERSION },
     message: orderToMessage(order),
+    primaryType: 'StandardOrder',
+    types: ORDER_TYPES,
   };
 }
 
 export function orderToMessage(order: StandardOrder): OrderMessage {
   return {
-    user: order.user,
-    nonce: order.nonce.toString(),
-    originChainId: order.originChainId.toString(),
     expires: order.expires,
     fillDeadline: order.fillDeadline,
     inputOracle: order.inputOracle,
     inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
+    nonce: order.nonce.toString(),
+    originChainId: order.originChainId.toString(),
     outputs: order.outputs.map((output) => ({
-      ...output,
-      chainId: output.chainId.toString(),
       amount: output.amount.toString(),
+      callbackData: output.callbackData,
+      chainId: output.chainId.toString(),
+      context: output.context,
+      oracle: output.oracle,
+      recipient: output.recipient,
+      settler: output.settler,
+      token: output.token,
     })),
+    user: order.user,
   };
 }
 
@@ -160,16 +165,6 @@ export const ORDER_TYPES = {
     field('chainId', 'uint256'),
     field('verifyingContract', 'address'),
   ],
-  StandardOrder: [
-    field('user', 'address'),
-    field('nonce', 'uint256'),
-    field('originChainId', 'uint256'),
-    field('expires', 'uint32'),
-    field('fillDeadline', 'uint32'),
-    field('inputOracle', 'address'),
-    field('inputs', 'uint256[2][]'),
-    field('outputs', 'MandateOutput[]'),
-  ],
   MandateOutput: [
     field('oracle', 'bytes32'),
     field('settler', 'bytes32'),
@@ -179,6 +174,16 @@ export const ORDER_TYPES = {
     field('recipient', 'bytes32'),
     field('callbackData', 'bytes'),
     field('context', 'bytes'),
+  ],
+  StandardOrder: [
+    field('user', 'address'),
+    field('nonce', 'uint256'),
+    field('originChainId', 'uint256'),
+    field('expires', 'uint32'),
+    field('fillDeadline', 'uint32'),
+    field('inputOracle', 'address'),
+    field('inputs', 'uint256[2][]'),
+    field('outputs', 'MandateOutput[]'),
   ],
 };
 for (const fields of Object.values(ORDER_TYPES)) Object.freeze(fields);

@@ -1,6 +1,7 @@
 /**
- * RFC 8785 canonical JSON. Our own writer, because it takes half the time of `canonicalize`: 23 µs of CPU
- * against 47 µs for the answer to a quote request (`npm run bench -- own`). A test holds the two equal.
+ * RFC 8785 canonical JSON. `JSON.stringify` writes a value whose keys are in order already; it takes a third
+ * of the time of our own writer, which is for all others and takes half the time of `canonicalize`
+ * (`npm run bench -- own`). A test holds all equal.
  */
 
 import { InvariantError } from '../domain/errors.ts';
@@ -10,21 +11,37 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** With the `u` flag this matches an unpaired surrogate. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const constants = new WeakMap<object, string>();
+/** Throws for non-finite numbers, lone surrogates, and what JSON cannot hold. */
+export const canonicalJson = (value: unknown): string =>
+  isInOrder(value) ? JSON.stringify(value) : canonical(value);
 
-/** Caches the text of a value that never changes: two thirds of each candidate repeat. */
-export function rememberCanonical(value: object): void {
-  constants.set(value, canonicalJson(value));
+/** Returns true only if `JSON.stringify` writes the value canonically. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value === 'string') return PLAIN.test(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return typeof value === 'boolean';
+  if (value === null) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isInOrder(item)) return false;
+    return true;
+  }
+  if ('toJSON' in value) return false;
+  let last: string | undefined;
+  for (const key in value) {
+    if (last !== undefined && key < last) return false;
+    last = key;
+    const field = (value as Record<string, unknown>)[key];
+    if (!PLAIN.test(key) || (field !== undefined && !isInOrder(field))) return false;
+  }
+  return true;
 }
 
-/** Throws for non-finite numbers, lone surrogates, and what JSON cannot hold. */
-export function canonicalJson(value: unknown): string {
+function canonical(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'boolean' || value === null) return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value === 'object')
-    return constants.get(value) ?? canonicalObject(value as Record<string, unknown>);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value === 'object') return canonicalObject(value as Record<string, unknown>);
   throw new InvariantError(`JSON cannot hold ${typeof value === 'number' ? value : `a ${typeof value}`}.`);
 }
 
@@ -33,7 +50,7 @@ function canonicalObject(object: Record<string, unknown>): string {
   let text = '';
   for (const key of Object.keys(object).sort()) {
     const value = object[key];
-    if (value !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(value)}`;
+    if (value !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${canonical(value)}`;
   }
   return `{${text}}`;
 }

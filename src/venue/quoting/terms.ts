@@ -1,4 +1,7 @@
-/** The fields of a candidate, as the taker sees them: the quote's terms, reference prices and warnings. */
+/**
+ * The fields of a candidate, as the taker sees them: the quote's terms, reference prices and warnings. Keys
+ * stand in canonical order, so that sealing does not sort them.
+ */
 
 import { orderEnvelope } from '../../domain/order.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -23,57 +26,57 @@ export function candidateTerms(
   const delta = prices.deltaFromMid(inputToken, quote.inputAmount, outputToken, quote.outputAmount);
   const split = quote.slices.length > 1;
   return {
-    quoteId: quote.quoteId,
-    solverId: quote.solverId,
-    executionMode: relayTerms.executionMode,
-    order: {
-      type: ORDER_TYPE,
-      payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, quote.order),
-    },
-    validUntil: quote.validUntil,
     eta: quote.eta,
-    validity: { validUntil: quote.validUntil, minValidUntil: rfq.minValidUntil },
-    preview: {
-      inputs: [
-        {
-          asset: assetId({ chainId: origin.id, token: inputToken.address }),
-          amount: quote.inputAmount.toString(),
-          decimals: inputToken.decimals,
-          symbol: inputToken.symbol,
-          priceUsd: prices.priceUsd(inputToken),
-        },
-      ],
-      outputs: [
-        {
-          asset: assetId({ chainId: dest.id, token: outputToken.address }),
-          amount,
-          minimumAmount: amount,
-          decimals: outputToken.decimals,
-          symbol: outputToken.symbol,
-          priceUsd: prices.priceUsd(outputToken),
-          receiver: rfq.receiver,
-          amountBeforeFees: quote.amountBeforeFees?.toString() ?? null,
-          deltaFromMid: delta,
-        },
-      ],
-    },
-    routingPath: 'direct',
-    platformFeeBps: rfq.platformFeeBps,
-    lpSpreadBps: quote.lpSpreadBps,
-    splitFill: split
-      ? {
-          fills: quote.slices.map(({ solverId, portionBps, outputAmount }) => ({
-            solverId,
-            portionBps,
-            outputAmount: outputAmount.toString(),
-          })),
-          executionModel: 'atomic',
-        }
-      : null,
+    executionMode: relayTerms.executionMode,
     gas: {
       native: relayTerms.takerGasWei.toString(),
       usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(origin.native, relayTerms.takerGasWei),
     },
+    lpSpreadBps: quote.lpSpreadBps,
+    order: {
+      payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, quote.order),
+      type: ORDER_TYPE,
+    },
+    platformFeeBps: rfq.platformFeeBps,
+    preview: {
+      inputs: [
+        {
+          amount: quote.inputAmount.toString(),
+          asset: assetId({ chainId: origin.id, token: inputToken.address }),
+          decimals: inputToken.decimals,
+          priceUsd: prices.priceUsd(inputToken),
+          symbol: inputToken.symbol,
+        },
+      ],
+      outputs: [
+        {
+          amount,
+          amountBeforeFees: quote.amountBeforeFees?.toString() ?? null,
+          asset: assetId({ chainId: dest.id, token: outputToken.address }),
+          decimals: outputToken.decimals,
+          deltaFromMid: delta,
+          minimumAmount: amount,
+          priceUsd: prices.priceUsd(outputToken),
+          receiver: rfq.receiver,
+          symbol: outputToken.symbol,
+        },
+      ],
+    },
+    quoteId: quote.quoteId,
+    routingPath: 'direct',
+    solverId: quote.solverId,
+    splitFill: split
+      ? {
+          executionModel: 'atomic',
+          fills: quote.slices.map(({ solverId, portionBps, outputAmount }) => ({
+            outputAmount: outputAmount.toString(),
+            portionBps,
+            solverId,
+          })),
+        }
+      : null,
+    validUntil: quote.validUntil,
+    validity: { minValidUntil: rfq.minValidUntil, validUntil: quote.validUntil },
     warnings: warningsFor(
       { delta, thin: quote.thin, secondsLeft: quote.validUntil - asked.now, underWatch },
       thresholds,
