@@ -13,6 +13,7 @@ import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { keccakText } from '../src/domain/keccak.ts';
 import { account } from '../test/support/devnet.ts';
+import { ADMISSION } from '../src/venue/options.ts';
 import { startTestVenue } from '../test/support/venue.ts';
 import { cpuOfVenue, cpuPer, cpuUsed, showCpu } from './cpu.ts';
 import { showOffered, showSummary, summaryOf, toTheKnee } from './knee.ts';
@@ -35,7 +36,7 @@ const v = await startTestVenue({
     openNotionalUsd: 1e15,
     leastSubmittedShare: 0,
   },
-  admission: { shedAtLagMs: 40 },
+  admission: ADMISSION,
 });
 await fundQuoteLoad(v);
 const load = await startQuoteLoad(await targetOf(v), LPS);

@@ -144,10 +144,20 @@ export const ADMISSION = {
   } satisfies Readonly<Record<LoadKind, number>>,
   maxWaitMs: 2_000,
   /**
-   * At this event-loop lag the venue begins to refuse quotes and exports; at twice this lag it refuses all of
-   * them.
+   * Once a key's requests have waited without a pause, further ones are refused that would wait longer than
+   * this: a quote can be asked for again, a submission is a trade.
    */
-  shedAtLagMs: 200,
+  targetWaitMs: {
+    quote: 50,
+    preflight: 500,
+    submit: 1_000,
+    read: 500,
+    history: 1_500,
+    memory: 200,
+    export: 200,
+    socket: 2_000,
+    subscribe: 2_000,
+  } satisfies Readonly<Record<LoadKind, number>>,
   shedAtDatabaseWaitMs: 500,
   /** Submissions and preflights in progress per chain. */
   perChain: 128,

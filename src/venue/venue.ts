@@ -32,7 +32,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
   const { answerTimes, keyUses, rosterRecorder, shadowRequests } = parts;
-  const { slots, liquidity, feeCap, relayFees, board, openQuotes, unsubmitted } = parts;
+  const { liquidity, feeCap, relayFees, board, openQuotes, unsubmitted } = parts;
   let cancelSweep = () => {};
 
   function sweep() {
@@ -56,13 +56,12 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
         [keyring, workspaces, roster, orderEvents, tail, relayFees].map((part) => part.start()),
       );
       await peers.start();
-      for (const part of [slots, liquidity, feeCap, board, answerTimes, keyUses, rosterRecorder])
-        part.start();
+      for (const part of [liquidity, feeCap, board, answerTimes, keyUses, rosterRecorder]) part.start();
       sweep();
     },
     async stop() {
       cancelSweep();
-      for (const part of [slots, liquidity, feeCap, relayFees, board]) part.stop();
+      for (const part of [liquidity, feeCap, relayFees, board]) part.stop();
       // A restart is no change of the solvers that it disconnects.
       await rosterRecorder.stop();
       await Promise.all(

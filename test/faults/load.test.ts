@@ -16,7 +16,7 @@ const ROOM = 10;
 const WIDE_OPEN = {
   places: { ...ADMISSION.places, quote: 1_000, submit: 1_000 },
   maxWaitMs: 60_000,
-  shedAtLagMs: 60_000,
+  targetWaitMs: { ...ADMISSION.targetWaitMs, quote: 60_000, submit: 60_000 },
   shedAtDatabaseWaitMs: 60_000,
   perChain: 1_000,
 };

@@ -310,8 +310,8 @@ const zVenueFields = z.strictObject({
     places: zPerKind(ADMISSION.places, 1),
     waiting: zPerKind(ADMISSION.waiting, 0),
     maxWaitMs: zCount(ADMISSION.maxWaitMs),
-    /** The event loop lag at which some quotes and exports are refused; at twice this, all are. */
-    shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
+    /** Beyond a burst, requests of a key that would wait longer are refused at once. */
+    targetWaitMs: zPerKind(ADMISSION.targetWaitMs, 1),
     /** The wait for a database connection at which requests that need the database begin to be refused. */
     shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
     perChain: zCount(ADMISSION.perChain),

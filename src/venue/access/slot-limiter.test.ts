@@ -1,6 +1,6 @@
 /**
- * Places, lines and shares, and how an entrance closes when the loop or the database is behind: by the clock
- * of the test.
+ * Slots, queues and shares, and what is refused when the event loop or the database is behind: by the clock
+ * and the turns of the test.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ function venue(options: Partial<typeof ADMISSION>) {
   let nowMs = 0;
   let databaseWaitMs = 0;
   const due = new Set<{ atMs: number; run: () => void }>();
+  let turns: (() => void)[] = [];
   const clock: Clock = {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
@@ -28,21 +29,28 @@ function venue(options: Partial<typeof ADMISSION>) {
       return () => void due.delete(entry);
     },
   };
-  const admission = createSlotLimiter(
-    { clock, metrics: silentMetrics, databaseWaitMs: () => databaseWaitMs },
+  const limiter = createSlotLimiter(
+    {
+      clock,
+      metrics: silentMetrics,
+      databaseWaitMs: () => databaseWaitMs,
+      nextTurn: (begin) => void turns.push(begin),
+    },
     { ...ADMISSION, ...options },
   );
-  admission.start();
   return {
-    admission,
-    enter: (kind: LoadKind, key = 'k') => admission.take(kind, key),
-    /** Time passes, and every timer is so much too late. */
-    pass(ms: number, lateMs = 0) {
-      const end = nowMs + ms;
-      while (nowMs < end) {
-        nowMs += 20 + lateMs;
-        for (const entry of due) if (entry.atMs <= nowMs && due.delete(entry)) entry.run();
-      }
+    enter: (kind: LoadKind, key = 'k') => limiter.take(kind, key),
+    pass(ms: number) {
+      nowMs += ms;
+      for (const entry of due) if (entry.atMs <= nowMs && due.delete(entry)) entry.run();
+    },
+    /** The next turn of the event loop. */
+    async turn() {
+      const begin = turns;
+      turns = [];
+      for (const each of begin) each();
+      // Those who were let in go on.
+      await new Promise((done) => setImmediate(done));
     },
     database: (waitMs: number) => void (databaseWaitMs = waitMs),
   };
@@ -61,28 +69,32 @@ async function refusal(work: () => Promise<unknown>): Promise<string> {
 
 describe('slots', () => {
   test('runs up to the limit, then queues, then answers 503; a freed slot goes to the first in the queue', async () => {
-    const { enter, admission } = venue({ places: each(4), waiting: each(2) });
+    const { enter, turn } = venue({ places: each(4), waiting: each(2) });
     const held = await Promise.all(['a', 'b', 'c', 'd'].map((key) => enter('submit', key)));
-    const line = ['e', 'f'].map((key) => admission.take('submit', key));
+    const line = ['e', 'f'].map((key) => enter('submit', key));
     expect(await refusal(() => enter('submit', 'g'))).toBe('unavailable');
     // Other kinds have places of their own.
     (await enter('read', 'g'))();
     held[0]?.();
     held[0]?.();
+    await turn();
     const fifth = await line[0];
     fifth?.();
+    await turn();
     (await line[1])?.();
     for (const release of held) release();
+    await turn();
     expect(await refusal(() => enter('submit', 'g'))).toBe('let in');
   });
 
   test('a request that waits too long is refused and leaves the queue', async () => {
-    const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
+    const { enter, pass, turn } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
     const release = await enter('submit', 'a');
-    const waiting = admission.take('submit', 'b').catch((error: unknown) => (error as ApiError).code);
+    const waiting = enter('submit', 'b').catch((error: unknown) => (error as ApiError).code);
     pass(200);
     expect(await waiting).toBe('unavailable');
     release();
+    await turn();
     expect(await refusal(() => enter('submit', 'b'))).toBe('let in');
   });
 
@@ -95,74 +107,78 @@ describe('slots', () => {
 });
 
 test('a key works in three quarters of the places, further requests of it wait for its own', async () => {
-  const { admission } = venue({ places: each(4), waiting: each(8) });
-  const greedy = await Promise.all([1, 2, 3].map(() => admission.take('read', 'greedy')));
+  const { enter, turn } = venue({ places: each(4), waiting: each(8) });
+  const greedy = await Promise.all([1, 2, 3].map(() => enter('read', 'greedy')));
   const order: string[] = [];
-  const waits = [1, 2].map((n) => admission.take('read', 'greedy').then(() => order.push(`greedy ${n}`)));
-  const modest = await admission.take('read', 'modest');
-  const second = admission.take('read', 'modest').then(() => order.push('modest'));
-  modest();
+  const waits = [1, 2].map((n) => enter('read', 'greedy').then(() => order.push(`greedy ${n}`)));
+  const modest = enter('read', 'modest');
+  await turn();
+  const second = enter('read', 'modest').then(() => order.push('modest'));
+  (await modest)();
+  await turn();
   await second;
   expect(order).toEqual(['modest']);
   for (const release of greedy) release();
+  await turn();
   await Promise.all(waits);
   expect(order).toEqual(['modest', 'greedy 1', 'greedy 2']);
 });
 
 describe('overload', () => {
-  async function letIn(one: ReturnType<typeof venue>, kind: LoadKind): Promise<number> {
-    let count = 0;
-    for (let n = 0; n < 100; n++) {
-      await one.enter(kind).then(
-        (release) => {
-          release();
-          count++;
-        },
-        () => {},
-      );
+  /** Asks so many times a turn, for so many turns of 10 ms. Returns what was let in and what was refused. */
+  async function ask(one: ReturnType<typeof venue>, kind: LoadKind, perTurn: number, turns: number) {
+    let [letIn, refused] = [0, 0];
+    for (let turn = 0; turn < turns; turn++) {
+      for (let n = 0; n < perTurn; n++)
+        void one.enter(kind).then(
+          (release) => {
+            release();
+            letIn++;
+          },
+          () => refused++,
+        );
+      one.pass(10);
+      await one.turn();
     }
-    return count;
-  }
-  async function letInEach(one: ReturnType<typeof venue>, kinds: readonly LoadKind[]): Promise<number[]> {
-    const counts: number[] = [];
-    for (const kind of kinds) counts.push(await letIn(one, kind));
-    return counts;
+    return { letIn, refused };
   }
 
-  test('one delay sheds nothing', async () => {
-    const one = venue({ shedAtLagMs: 100 });
-    one.pass(400);
-    one.pass(20, 5_000);
-    expect(await letIn(one, 'quote')).toBe(100);
+  test('a turn of the loop starts few requests, so that what has begun ends first', async () => {
+    const one = venue({});
+    expect(await ask(one, 'quote', 100, 1)).toEqual({ letIn: 16, refused: 0 });
+    expect((await ask(one, 'quote', 0, 12)).refused).toBe(0);
   });
 
-  test('a late event loop sheds by degrees: quotes first, submissions last; everything reopens once it is on time', async () => {
-    const one = venue({ shedAtLagMs: 100 });
-    one.pass(2_000, 150);
-    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
-      50, 100, 100,
-    ]);
-    one.pass(4_000, 300);
-    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
-      0, 50, 100,
-    ]);
-    one.pass(20_000, 900);
-    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
-      0, 0, 0,
-    ]);
-    one.pass(400);
-    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
-      100, 100, 100,
-    ]);
+  test('beyond capacity each turn starts as much as before, and the rest is refused at once', async () => {
+    const one = venue({});
+    const { letIn, refused } = await ask(one, 'quote', 24, 150);
+    expect(letIn).toBe(8 * 151);
+    expect(letIn + refused).toBeGreaterThanOrEqual(24 * 150 - 64);
+    // Once less is asked, nothing is refused.
+    await ask(one, 'quote', 0, 20);
+    expect((await ask(one, 'quote', 6, 100)).refused).toBe(0);
+  });
+
+  test('submissions wait longer than quotes before they are refused', async () => {
+    const [quotes, submissions] = [venue({}), venue({})];
+    const refusedOf = async (one: ReturnType<typeof venue>, kind: LoadKind) =>
+      (await ask(one, kind, 10, 60)).refused;
+    expect(await refusedOf(quotes, 'quote')).toBeGreaterThan(0);
+    expect(await refusedOf(submissions, 'submit')).toBe(0);
   });
 
   test('a slow database sheds only the requests that need it', async () => {
+    const letInEach = async (one: ReturnType<typeof venue>, kinds: readonly LoadKind[]) => {
+      const counts: number[] = [];
+      for (const kind of kinds) counts.push((await ask(one, kind, 5, 20)).letIn);
+      return counts;
+    };
     const one = venue({ shedAtDatabaseWaitMs: 500 });
     one.database(1_000);
     expect(await letInEach(one, ['quote', 'memory', 'preflight', 'socket'])).toEqual([100, 100, 100, 100]);
     expect(await letInEach(one, ['submit', 'read', 'export', 'subscribe'])).toEqual([0, 0, 0, 0]);
     one.database(0);
-    expect(await letIn(one, 'submit')).toBe(100);
+    expect(await letInEach(one, ['submit'])).toEqual([100]);
   });
 });
 

@@ -1,49 +1,44 @@
 /**
- * Limits the requests in progress by kind: slots and a short queue. While the event loop or the database is
- * slow, growing shares are refused, quotes first and submissions last.
+ * Limits the requests in progress by kind: slots, and a queue before them in which keys take turns. A turn
+ * of the event loop starts only a few requests of a kind, so a busy venue ends what it has begun before it
+ * begins more. What it cannot serve waits here, where waiting is known and a refusal is cheap.
  */
 
 import type { LoadKind, Release } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { AdmissionOptions } from '../options.ts';
+import { createFairQueue, type FairQueue } from './fair-queue.ts';
 
-type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
+type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & {
+  databaseWaitMs(): number;
+  /** Calls back after the events that have arrived; the turn of the event loop when left out. */
+  nextTurn?(begin: () => void): void;
+};
 
 export interface SlotLimiter {
-  /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
+  /** Throws 429 when the key exceeds its share of the slots, 503 when it would wait too long for one. */
   take(kind: LoadKind, keyId: string): Promise<Release>;
-  start(): void;
-  stop(): void;
 }
 
 interface Slots {
+  readonly kind: LoadKind;
   inUse: number;
   readonly perKey: Map<string, { working: number; waiting: number }>;
-  readonly queue: Waiter[];
+  readonly queue: FairQueue<Waiter>;
+  /** The requests started in this turn of the event loop. */
+  started: number;
+  /** True while a turn is awaited. */
+  turnComes: boolean;
   /** A request is refused whenever this reaches 1. */
   refusalDebt: number;
 }
 
 interface Waiter {
-  keyId: string;
+  readonly keyId: string;
   go(): void;
 }
 
-/**
- * The multiple of `shedAtLagMs` from which growing shares of this kind are refused; at twice that, all are.
- */
-const PATIENCE: Record<LoadKind, number> = {
-  quote: 1,
-  export: 1,
-  socket: 2,
-  memory: 2,
-  read: 2,
-  history: 1,
-  subscribe: 2,
-  preflight: 2,
-  submit: 4,
-};
 const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>([
   'export',
   'history',
@@ -51,150 +46,180 @@ const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>([
   'subscribe',
   'submit',
 ]);
-const WHYS = ['overload', 'key_share', 'full', 'waited'] as const;
+const WHYS = ['overload', 'database', 'key_share', 'full', 'waited'] as const;
+type Why = (typeof WHYS)[number];
 /**
  * One key may use this share of the places, and of places and queue together: slow peers with one key leave
  * the rest to other keys.
  */
 const KEY_SHARE = 0.75;
-const TICK_MS = 20;
-/** A single late measurement is not load. */
-const SAMPLES = 10;
+/** Enough for frames to leave together, and few enough that a turn stays short. */
+const STARTS_PER_TURN = 8;
 
-export function createSlotLimiter(
-  { clock, metrics, databaseWaitMs }: SlotLimiterDeps,
-  { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
-): SlotLimiter {
-  const byKind = new Map<LoadKind, Slots>();
-  const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', {
-    kind: Object.keys(PATIENCE),
+interface LimiterState extends SlotLimiterDeps {
+  readonly options: AdmissionOptions;
+  readonly byKind: ReadonlyMap<LoadKind, Slots>;
+  readonly nextTurn: (begin: () => void) => void;
+  refuse(kind: LoadKind, why: Why, message: string, retryAfterSeconds?: number): ApiError;
+}
+
+export function createSlotLimiter(deps: SlotLimiterDeps, options: AdmissionOptions): SlotLimiter {
+  const kinds = Object.keys(options.places) as LoadKind[];
+  const byKind = new Map(kinds.map((kind) => [kind, newSlots(kind, options.targetWaitMs[kind])]));
+  const shed = deps.metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', {
+    kind: kinds,
     why: WHYS,
   });
-  metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
+  deps.metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
     for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
-  metrics.gauge('firmquote_venue_loop_lag_seconds', 'Smallest of the recent event loop lags', [], (gauge) =>
-    gauge.set(steadyLag() / 1000),
-  );
-  const lags: number[] = [];
-  let cancelTick = () => {};
-
-  const steadyLag = () => (lags.length < SAMPLES ? 0 : Math.min(...lags));
-
-  function tick(dueMs: number) {
-    lags.push(Math.max(0, clock.monotonicMs() - dueMs));
-    if (lags.length > SAMPLES) lags.shift();
-    next();
-  }
-
-  function next() {
-    const dueMs = clock.monotonicMs() + TICK_MS;
-    cancelTick = clock.after(TICK_MS, () => tick(dueMs));
-  }
-
-  function slotsOf(kind: LoadKind): Slots {
-    let slots = byKind.get(kind);
-    if (!slots) byKind.set(kind, (slots = { inUse: 0, perKey: new Map(), queue: [], refusalDebt: 0 }));
-    return slots;
-  }
-
-  function refuse(kind: LoadKind, why: (typeof WHYS)[number], message: string, retryAfterSeconds = 1): never {
-    shed.add({ kind, why });
-    throw new ApiError(why === 'key_share' ? 'rate_limited' : 'unavailable', message, { retryAfterSeconds });
-  }
-
-  function refusalShare(kind: LoadKind): number {
-    const mark = shedAtLagMs * PATIENCE[kind];
-    const byLag = (steadyLag() - mark) / mark;
-    const byDatabase = NEEDS_DATABASE.has(kind)
-      ? (databaseWaitMs() - shedAtDatabaseWaitMs) / shedAtDatabaseWaitMs
-      : 0;
-    return Math.max(byLag, byDatabase);
-  }
-
-  const shareOf = (most: number): number => Math.max(1, Math.ceil(most * KEY_SHARE));
-
-  function occupy(kind: LoadKind, keyId: string): Release {
-    const slots = slotsOf(kind);
-    slots.inUse++;
-    count(slots, keyId, 'working', 1);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      slots.inUse--;
-      count(slots, keyId, 'working', -1);
-      const next = slots.queue.findIndex((waiter) => mayWork(kind, waiter.keyId));
-      if (next >= 0) slots.queue.splice(next, 1)[0]?.go();
-    };
-  }
-
-  function mayWork(kind: LoadKind, keyId: string): boolean {
-    const { inUse, perKey } = slotsOf(kind);
-    return inUse < places[kind] && (perKey.get(keyId)?.working ?? 0) < shareOf(places[kind]);
-  }
-
-  function count({ perKey }: Slots, keyId: string, what: 'working' | 'waiting', change: 1 | -1) {
-    const mine = perKey.get(keyId) ?? { working: 0, waiting: 0 };
-    mine[what] += change;
-    if (mine.working + mine.waiting > 0) perKey.set(keyId, mine);
-    else perKey.delete(keyId);
-  }
-
-  return {
-    async take(kind: LoadKind, keyId: string): Promise<Release> {
-      const slots = slotsOf(kind);
-      const share = refusalShare(kind);
-      if (share > 0) {
-        slots.refusalDebt = Math.min(1, slots.refusalDebt) + Math.min(1, share);
-        if (slots.refusalDebt >= 1) {
-          slots.refusalDebt -= 1;
-          refuse(kind, 'overload', 'The venue is overloaded, so nothing was done. Ask again in a second.');
-        }
-      } else slots.refusalDebt = 0;
-      const [most, longestQueue] = [places[kind], waiting[kind]];
-      const { working, waiting: queued } = slots.perKey.get(keyId) ?? { working: 0, waiting: 0 };
-      const mine = working + queued;
-      if (mine >= shareOf(most + longestQueue))
-        refuse(
-          kind,
-          'key_share',
-          `This key has ${mine} requests of this kind in progress, which is its share. Wait for answers.`,
-        );
-      if (mayWork(kind, keyId)) return occupy(kind, keyId);
-      if (slots.queue.length >= longestQueue)
-        refuse(
-          kind,
-          'full',
-          'The venue is full of requests of this kind, so nothing was done. Ask again in a second.',
-        );
-      count(slots, keyId, 'waiting', 1);
-      return new Promise((resolve, reject) => {
-        const cancel = clock.after(maxWaitMs, () => {
-          slots.queue.splice(slots.queue.indexOf(waiter), 1);
-          count(slots, keyId, 'waiting', -1);
-          try {
-            refuse(
-              kind,
-              'waited',
-              'No slot became free in time, so nothing was done. Ask again in a second.',
-            );
-          } catch (error) {
-            reject(error as Error);
-          }
-        });
-        const waiter: Waiter = {
-          keyId,
-          go() {
-            cancel();
-            count(slots, keyId, 'waiting', -1);
-            resolve(occupy(kind, keyId));
-          },
-        };
-        slots.queue.push(waiter);
-      });
+  deps.metrics.gauge('firmquote_venue_waiting', 'Requests that wait for a slot', ['kind'], (gauge) => {
+    for (const [kind, { queue }] of byKind) gauge.set(queue.size(), { kind });
+  });
+  const state: LimiterState = {
+    nextTurn: setImmediate,
+    ...deps,
+    options,
+    byKind,
+    refuse(kind, why, message, retryAfterSeconds = 1) {
+      shed.add({ kind, why });
+      const code = why === 'key_share' ? 'rate_limited' : 'unavailable';
+      return new ApiError(code, message, { retryAfterSeconds });
     },
-    start: next,
-    stop: () => cancelTick(),
   };
+  return { take: async (kind, keyId) => take(state, byKind.get(kind) as Slots, keyId) };
+}
+
+const newSlots = (kind: LoadKind, targetMs: number): Slots => ({
+  kind,
+  inUse: 0,
+  perKey: new Map(),
+  queue: createFairQueue<Waiter>({ targetMs, leastHeld: STARTS_PER_TURN }),
+  started: 0,
+  turnComes: false,
+  refusalDebt: 0,
+});
+
+function take(state: LimiterState, slots: Slots, keyId: string): Release | Promise<Release> {
+  const { places, waiting } = state.options;
+  const { kind } = slots;
+  refuseForDatabase(state, slots);
+  const { working, waiting: queued } = slots.perKey.get(keyId) ?? { working: 0, waiting: 0 };
+  const mine = working + queued;
+  if (mine >= shareOf(places[kind] + waiting[kind]))
+    throw state.refuse(
+      kind,
+      'key_share',
+      `This key has ${mine} requests of this kind in progress, which is its share. Wait for answers.`,
+    );
+  const startsNow = slots.queue.size() === 0 && slots.started < STARTS_PER_TURN;
+  if (startsNow && mayWork(state, slots, keyId)) return occupy(state, slots, keyId);
+  if (slots.inUse + slots.queue.size() >= places[kind] + waiting[kind])
+    throw state.refuse(
+      kind,
+      'full',
+      'The venue is full of requests of this kind, so nothing was done. Ask again after the time in Retry-After.',
+    );
+  return wait(state, slots, keyId);
+}
+
+/** Refuses a growing share of the requests that need the database while statements wait for a connection. */
+function refuseForDatabase(state: LimiterState, slots: Slots): void {
+  if (!NEEDS_DATABASE.has(slots.kind)) return;
+  const mark = state.options.shedAtDatabaseWaitMs;
+  const share = (state.databaseWaitMs() - mark) / mark;
+  if (share <= 0) return void (slots.refusalDebt = 0);
+  slots.refusalDebt = Math.min(1, slots.refusalDebt) + Math.min(1, share);
+  if (slots.refusalDebt < 1) return;
+  slots.refusalDebt -= 1;
+  throw state.refuse(
+    slots.kind,
+    'database',
+    'The database of the venue is overloaded, so nothing was done. Ask again in a second.',
+  );
+}
+
+function wait(state: LimiterState, slots: Slots, keyId: string): Promise<Release> {
+  const { clock, options } = state;
+  const { kind, queue } = slots;
+  return new Promise((resolve, reject) => {
+    const waiter: Waiter = {
+      keyId,
+      go() {
+        cancel();
+        count(slots, keyId, 'waiting', -1);
+        resolve(occupy(state, slots, keyId));
+      },
+    };
+    const retryAfterSeconds = queue.enter(keyId, waiter, clock.monotonicMs());
+    if (retryAfterSeconds !== undefined)
+      return reject(
+        state.refuse(
+          kind,
+          'overload',
+          'The venue is overloaded, so nothing was done. Ask again after the time in Retry-After.',
+          retryAfterSeconds,
+        ),
+      );
+    count(slots, keyId, 'waiting', 1);
+    const cancel = clock.after(options.maxWaitMs, () => {
+      queue.remove(keyId, waiter);
+      count(slots, keyId, 'waiting', -1);
+      reject(
+        state.refuse(
+          kind,
+          'waited',
+          'No slot became free in time, so nothing was done. Ask again in a second.',
+        ),
+      );
+    });
+    awaitTurn(state, slots);
+  });
+}
+
+function occupy(state: LimiterState, slots: Slots, keyId: string): Release {
+  slots.inUse++;
+  slots.started++;
+  count(slots, keyId, 'working', 1);
+  awaitTurn(state, slots);
+  let held = true;
+  return () => {
+    if (!held) return;
+    held = false;
+    slots.inUse--;
+    count(slots, keyId, 'working', -1);
+    if (slots.queue.size() > 0) awaitTurn(state, slots);
+  };
+}
+
+function awaitTurn(state: LimiterState, slots: Slots): void {
+  if (slots.turnComes) return;
+  slots.turnComes = true;
+  state.nextTurn(() => {
+    slots.turnComes = false;
+    slots.started = 0;
+    startWaiting(state, slots);
+  });
+}
+
+function startWaiting(state: LimiterState, slots: Slots): void {
+  const nowMs = state.clock.monotonicMs();
+  while (slots.started < STARTS_PER_TURN) {
+    const next = slots.queue.next(nowMs, (keyId) => mayWork(state, slots, keyId));
+    if (!next) return;
+    next.go();
+  }
+}
+
+function mayWork({ options: { places } }: LimiterState, { kind, inUse, perKey }: Slots, keyId: string) {
+  return inUse < places[kind] && (perKey.get(keyId)?.working ?? 0) < shareOf(places[kind]);
+}
+
+const shareOf = (most: number): number => Math.max(1, Math.ceil(most * KEY_SHARE));
+
+function count({ perKey }: Slots, keyId: string, what: 'working' | 'waiting', change: 1 | -1): void {
+  const mine = perKey.get(keyId) ?? { working: 0, waiting: 0 };
+  mine[what] += change;
+  if (mine.working + mine.waiting > 0) perKey.set(keyId, mine);
+  else perKey.delete(keyId);
 }
