@@ -1,8 +1,9 @@
 /**
  * Measures what replicas cost: the venue as one api process and one worker, then as two of each, on the same
- * database and chain with the same load. Two cores cannot answer twice as much with two replicas, so the
- * figure to read is the CPU per unit of all replicas together: where it does not grow, another machine adds
- * what its cores can do. What an idle replica takes is shown beside it, because two take it twice.
+ * database and chain, with the same load for each replica. On two cores, two replicas take them from each
+ * other and from the load, so the figure to read is the CPU per unit: where it does not grow, another machine
+ * adds what its cores can do. A process that is asked more often takes less for each answer, so one replica
+ * is not compared with two that share its load.
  *
  * npm run bench -- replicas [--seconds=5] [--rounds=1]
  */
@@ -17,12 +18,13 @@ import { type Site, startSite, type VenueProcess } from './site.ts';
 const SECONDS = option('seconds', 5);
 /** One replica and two take turns. */
 const ROUNDS = option('rounds', 1);
-const WARM_UP_RATE = 300;
+const WARM_UP_RATE = 400;
 const IDLE_SECONDS = 3;
 /** The CPU per unit of two replicas, relative to one. */
 const MOST_GROWTH = 1.1;
-const QUOTES = [100, 400] as const;
-const ORDERS = 80;
+/** A second, for each replica. The higher rate first, which also compiles for the lower one. */
+const QUOTES = [400, 100] as const;
+const ORDERS = 40;
 const LPS = 3;
 const LONGEST_SETTLING_MS = 60_000;
 
@@ -103,14 +105,14 @@ async function measure(
 
   const quotes = await startQuoteLoad(quoteTarget(urls), LPS);
   // As much for each replica, so that two new processes do not compile twice what one does.
-  await quotes.run(WARM_UP_RATE * replicas, SECONDS);
+  await quotes.run(WARM_UP_RATE * replicas, 2 * SECONDS);
   const rested = cpuUsed(names);
   await new Promise((done) => setTimeout(done, IDLE_SECONDS * 1_000));
   note(IDLE, { perSecond: 0, p50Ms: 0, p99Ms: 0 }, IDLE_SECONDS, rested);
   for (const rate of QUOTES) {
     const before = cpuUsed(names);
-    const figures = await quotes.run(rate, SECONDS);
-    note(`${rate} quotes/s`, figures, figures.served, before);
+    const figures = await quotes.run(rate * replicas, SECONDS);
+    note(`${rate} quotes/s for each`, figures, figures.served, before);
   }
   quotes.stop();
 
@@ -118,14 +120,14 @@ async function measure(
   await orders.prepare(ORDERS * replicas * SECONDS);
   await orders.run(ORDERS * replicas, SECONDS);
   await allSettled(db);
-  await orders.prepare(ORDERS * SECONDS);
+  await orders.prepare(ORDERS * replicas * SECONDS);
   const [{ at: sinceMs } = { at: 0 }] = await db.query<{ at: number }>(
     'select coalesce(max(created_at_ms), 0) as at from trade_order',
   );
   const before = cpuUsed(names);
   const startedMs = performance.now();
-  const figures = await orders.run(ORDERS, SECONDS);
-  note(`${ORDERS} submissions/s`, figures, figures.served, before);
+  const figures = await orders.run(ORDERS * replicas, SECONDS);
+  note(`${ORDERS} submissions/s for each`, figures, figures.served, before);
   await allSettled(db);
   const tookSeconds = (performance.now() - startedMs) / 1_000;
   const times = (
