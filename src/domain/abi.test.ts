@@ -4,14 +4,17 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodePacked } from 'viem';
 import { expect, test } from 'vitest';
 import { AbiWriter, dynamicLength, encodeWords } from './abi.ts';
-import { bytesToHex, type Hex } from './hex.ts';
+import { bytesToHex, type Hex, hexToBytes } from './hex.ts';
 
 const arbHex = fc.uint8Array({ maxLength: 100 }).map(bytesToHex);
 
 test('law: words and byte strings equal viem', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), arbHex, (number, bytes) => {
-      expect(bytesToHex(encodeWords([number]))).toBe(encodeAbiParameters([{ type: 'uint256' }], [number]));
+      const word = encodeAbiParameters([{ type: 'uint256' }], [number]);
+      expect(bytesToHex(encodeWords([number]))).toBe(word);
+      // A hash may be given as bytes.
+      expect(bytesToHex(encodeWords([1, hexToBytes(word)]).subarray(32))).toBe(word);
       const writer = new AbiWriter(32 + dynamicLength(bytes)).word(32).dynamic(bytes);
       expect(bytesToHex(writer.bytes)).toBe(encodeAbiParameters([{ type: 'bytes' }], [bytes]));
     }),
@@ -34,6 +37,9 @@ test.each<[string, () => unknown]>([
   ['a fraction', () => encodeWords([1.5])],
   ['no number', () => encodeWords([Number.NaN])],
   ['more than 32 bytes in a word', () => encodeWords([`0x${'00'.repeat(33)}`])],
+  ['a hash of more than 32 bytes', () => encodeWords([new Uint8Array(33)])],
+  ['a hash of less than 32 bytes', () => encodeWords([new Uint8Array(31)])],
+  ['a hash beyond the given length', () => new AbiWriter(31).word(new Uint8Array(32))],
   ['a character that is no hex digit', () => encodeWords(['0x0g'])],
   ['a character beyond ASCII', () => new AbiWriter(1).raw('0x0é' as Hex)],
   ['more than the given length', () => new AbiWriter(31).word(1)],

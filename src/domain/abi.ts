@@ -3,6 +3,9 @@
 import { InvariantError } from './errors.ts';
 import { hexDigitsInto, newBytes, type Hex } from './hex.ts';
 
+/** What takes one word. A hash may stay bytes: hex of it would be written and read again for nothing. */
+export type AbiWord = bigint | number | Hex | Uint8Array;
+
 /**
  * Writes a byte string of a known length from front to back. Every method throws `InvariantError` for a value
  * that does not fit: a silent wrap would sign another order.
@@ -15,9 +18,10 @@ export class AbiWriter {
     this.#bytes = newBytes(length);
   }
 
-  /** Writes one word: a number big endian, hex right-aligned (an address fills the low 20 bytes). */
-  word(value: bigint | number | Hex): this {
-    return typeof value === 'string' ? this.#digits(value, 2, 32) : this.uint(value, 32);
+  /** Writes one word: a number big endian, hex right-aligned (an address fills the low 20 bytes), a hash. */
+  word(value: AbiWord): this {
+    if (typeof value === 'string') return this.#digits(value, 2, 32);
+    return typeof value === 'object' ? this.#hash(value) : this.uint(value, 32);
   }
 
   /** Writes a non-negative whole number in `width` bytes, big endian. */
@@ -48,6 +52,14 @@ export class AbiWriter {
     return this.#bytes;
   }
 
+  #hash(hash: Uint8Array): this {
+    if (hash.length !== 32 || this.#at + 32 > this.#bytes.length)
+      throw new InvariantError(`${hash.length} bytes do not fit one word.`);
+    this.#bytes.set(hash, this.#at);
+    this.#at += 32;
+    return this;
+  }
+
   #digits(text: string, from: number, width: number): this {
     const end = this.#at + width;
     if (end > this.#bytes.length || text.length - from > 2 * width)
@@ -59,7 +71,7 @@ export class AbiWriter {
 }
 
 /** Computes abi.encode of values that take one word each. */
-export function encodeWords(values: readonly (bigint | number | Hex)[]): Uint8Array {
+export function encodeWords(values: readonly AbiWord[]): Uint8Array {
   const writer = new AbiWriter(32 * values.length);
   for (const value of values) writer.word(value);
   return writer.bytes;

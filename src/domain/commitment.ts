@@ -3,7 +3,7 @@
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccak, keccakText, typedDataMessage } from './keccak.ts';
+import { keccak, keccakBytes, keccakText, typedDataMessage } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
 import { encodeWords } from './abi.ts';
 
@@ -34,7 +34,7 @@ export function commitmentMessage(
   { orderId, quoteId, lp, deadline }: QuoteCommitment,
 ): Uint8Array {
   const struct = encodeWords([QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline]);
-  return typedDataMessage(domainSeparator(domain), keccak(struct));
+  return typedDataMessage(domainSeparator(domain), keccakBytes(struct));
 }
 
 export const commitmentDigest = (domain: EscrowDomain, commitment: QuoteCommitment): Bytes32 =>
@@ -72,7 +72,7 @@ export function quoteTree(digests: readonly Bytes32[]): { root: Bytes32; proofs:
 
 /** The root to sign, in the domain of the escrow that every commitment of the tree is for. */
 export const treeMessage = (domain: EscrowDomain, root: Bytes32): Uint8Array =>
-  typedDataMessage(domainSeparator(domain), keccak(encodeWords([QUOTE_TREE_TYPEHASH, root])));
+  typedDataMessage(domainSeparator(domain), keccakBytes(encodeWords([QUOTE_TREE_TYPEHASH, root])));
 
 /**
  * Returns the digest that a key signed and its 64 or 65 bytes: of the commitment itself, or of the root of

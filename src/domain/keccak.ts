@@ -1,7 +1,7 @@
 /** keccak-256, the hash of every id, digest and address. */
 
 import { createKeccak } from 'hash-wasm';
-import { AbiWriter } from './abi.ts';
+import { type AbiWord, AbiWriter } from './abi.ts';
 import { bytesToHex, hexToBytes, type Bytes32, type Hex } from './hex.ts';
 
 // hash-wasm compiles WebAssembly, which only has an asynchronous API. Hashing itself is synchronous.
@@ -28,11 +28,11 @@ export function keccakHex(hex: Hex): Bytes32 {
 }
 
 /** Returns the message whose hash a signer of EIP-712 data signs: 0x1901 ‖ domainSeparator ‖ structHash. */
-export function typedDataMessage(domainSeparator: Bytes32, structHash: Bytes32): Uint8Array {
+export function typedDataMessage(domainSeparator: Bytes32, structHash: AbiWord): Uint8Array {
   return new AbiWriter(66).raw('0x1901').word(domainSeparator).word(structHash).bytes;
 }
 
 /** EIP-712 digest. */
-export function typedDataDigest(domainSeparator: Bytes32, structHash: Bytes32): Bytes32 {
+export function typedDataDigest(domainSeparator: Bytes32, structHash: AbiWord): Bytes32 {
   return keccak(typedDataMessage(domainSeparator, structHash));
 }

@@ -7,8 +7,8 @@ import {
   ESCROW_DOMAIN_VERSION,
   type EscrowDomain,
 } from './escrow-domain.ts';
-import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccak, keccakHex, keccakText, typedDataDigest } from './keccak.ts';
+import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from './hex.ts';
+import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
 import { AbiWriter, dynamicLength, encodeWords } from './abi.ts';
 
@@ -56,7 +56,7 @@ export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder)
     .uint(order.expires, 4)
     .uint(order.fillDeadline, 4)
     .raw(checkedAddress(order.inputOracle))
-    .word(keccak(encodeWords(order.inputs.flat())));
+    .word(keccakBytes(encodeWords(order.inputs.flat())));
   writeOutputs(writer, outputs);
   return keccak(writer.bytes);
 }
@@ -65,9 +65,11 @@ export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder)
 const PACKED_LENGTH = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
 
 /** Computes the EIP-712 struct hash of the order. */
-export function orderStructHash(order: StandardOrder): Bytes32 {
-  const inputs = order.inputs.map((row) => keccak(encodeWords(row)));
-  return keccak(
+export const orderStructHash = (order: StandardOrder): Bytes32 => bytesToHex(structHash(order));
+
+function structHash(order: StandardOrder): Uint8Array {
+  const inputs = order.inputs.map((row) => keccakBytes(encodeWords(row)));
+  return keccakBytes(
     encodeWords([
       STANDARD_ORDER_TYPEHASH,
       order.user,
@@ -76,7 +78,7 @@ export function orderStructHash(order: StandardOrder): Bytes32 {
       order.expires,
       order.fillDeadline,
       order.inputOracle,
-      keccak(encodeWords(inputs)),
+      keccakBytes(encodeWords(inputs)),
       outputsHash(order.outputs),
     ]),
   );
@@ -84,7 +86,7 @@ export function orderStructHash(order: StandardOrder): Bytes32 {
 
 /** Returns the digest that the taker signs: the EIP-712 digest on the escrow's own domain. */
 export function orderDigest(domain: EscrowDomain, order: StandardOrder): Bytes32 {
-  return typedDataDigest(domainSeparator(domain), orderStructHash(order));
+  return typedDataDigest(domainSeparator(domain), structHash(order));
 }
 
 /** Computes keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
@@ -189,13 +191,13 @@ export const ORDER_TYPES = {
 for (const fields of Object.values(ORDER_TYPES)) Object.freeze(fields);
 Object.freeze(ORDER_TYPES);
 
-function outputStructHash(output: MandateOutput): Bytes32 {
-  return keccak(
+function outputStructHash(output: MandateOutput): Uint8Array {
+  return keccakBytes(
     encodeWords([
       MANDATE_OUTPUT_TYPEHASH,
       ...fixedFields(output),
-      keccakHex(output.callbackData),
-      keccakHex(output.context),
+      keccakBytes(hexToBytes(output.callbackData)),
+      keccakBytes(hexToBytes(output.context)),
     ]),
   );
 }
