@@ -6,7 +6,7 @@
  * process of their own. `--history=N` measures twice, on an empty database and on one with N trades: a
  * copy of the folder of `bench -- history`, which is filled first (minutes).
  *
- * npm run bench -- submit [--seconds=3] [--rates=200,600] [--history=1000000] [--dir=data/bench-history]
+ * npm run bench -- submit [--seconds=5] [--rates=200,600] [--history=1000000] [--dir=data/bench-history]
  *   [--profile=FILE (of the last of the rates, else of 200/s)]
  */
 
@@ -32,7 +32,7 @@ const GATE = 200;
 const BURST = 500;
 const given = (name: string) =>
   process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
-const SECONDS = Number(given('seconds') ?? 3);
+const SECONDS = Number(given('seconds') ?? 5);
 const HISTORY = Number(given('history') ?? 0);
 const DIR = resolve(given('dir') ?? 'data/bench-history');
 /** The schema of the copy, in the same server. */
