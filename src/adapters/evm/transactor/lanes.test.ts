@@ -128,6 +128,15 @@ describe('many settlements in one transaction', () => {
     );
   });
 
+  test('two that are submitted in one tick share it, also when nothing was in the queue', async () => {
+    const [relayer] = await newSigners(1);
+    const transactor = await start([relayer as TestAccount]);
+    const trades = [trade(), trade()];
+    await Promise.all(trades.map((each) => transactor.submit(settlement(each))));
+    const statuses = await Promise.all(trades.map(({ orderId }) => mined(transactor, `${orderId}-settle`)));
+    expect(hashesOf(statuses).size).toBe(1);
+  });
+
   test('one that the chain would refuse is refused alone with its reason, and the others continue', async () => {
     const [relayer] = await newSigners(1);
     const transactor = await start([relayer as TestAccount]);

@@ -18,6 +18,8 @@ export async function drain(deps: LaneDeps, state: LaneState, prepare: Preparati
   const { queue } = state;
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
   for (let shared = false; queue.length > 0;) {
+    // Orders that are advanced together submit their intents in one tick.
+    await new Promise((done) => setImmediate(done));
     const many =
       settings.batch && (shared || queue.filter(({ intent }) => intent.together).length >= BUNDLE_FROM);
     if (many) await new Promise<void>((done) => clock.after(lingerMs, done));
