@@ -23,6 +23,22 @@ test('calls made while a batch is running form the next batch', async () => {
   expect(batches).toEqual([[1, 2], [3, 4, 5], [6]]);
 });
 
+test('calls in the pause after a batch form the next batch', async () => {
+  const batches: number[][] = [];
+  const ask = createBatcher<number, number>(
+    async (items) => {
+      batches.push([...items]);
+      return items;
+    },
+    { max: 10, pauseMs: 50 },
+  );
+  await ask(1);
+  const second = ask(2);
+  await new Promise((done) => setImmediate(done));
+  await Promise.all([second, ask(3)]);
+  expect(batches).toEqual([[1], [2, 3]]);
+});
+
 test('items with equal keys run in separate batches, in call order', async () => {
   const batches: string[][] = [];
   const say = createBatcher<string, string>(

@@ -5,6 +5,8 @@
 
 interface BatchOptions<T> {
   max: number;
+  /** The pause after each batch, in which calls gather for the next; ms. A call after it is run at once. */
+  pauseMs?: number;
   /** Items with equal keys never share a batch; they run in the order of their calls. */
   keyOf?: (item: T) => string;
   /**
@@ -17,7 +19,7 @@ interface BatchOptions<T> {
 /** `run` returns one result per item, in order. */
 export function createBatcher<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
-  { max, keyOf, retryAlone = () => false }: BatchOptions<T>,
+  { max, pauseMs = 0, keyOf, retryAlone = () => false }: BatchOptions<T>,
 ): (item: T) => Promise<R> {
   type Call = { item: T; resolve(result: R): void; reject(error: unknown): void };
   let waiting: Call[] = [];
@@ -48,7 +50,10 @@ export function createBatcher<T, R>(
   }
 
   async function runAll(): Promise<void> {
-    while (waiting.length > 0) await runBatch(takeBatch());
+    while (waiting.length > 0) {
+      await runBatch(takeBatch());
+      if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
+    }
     running = false;
   }
 

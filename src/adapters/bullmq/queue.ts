@@ -43,6 +43,11 @@ const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
 
 const SHARED = 100;
+/**
+ * A job takes six statements of BullMQ. New orders reach the workers by the bus too, so a wake-up may wait
+ * for others.
+ */
+const GATHER_MS = 50;
 
 interface Job {
   id: string;
@@ -136,7 +141,7 @@ function waker(state: BullState, topic: string): (id: string) => Promise<void> {
       await withinAnswerTime(add(state, topic, [...new Set(ids)], 0));
       return [];
     },
-    { max: Number.POSITIVE_INFINITY },
+    { max: Number.POSITIVE_INFINITY, pauseMs: GATHER_MS },
   );
   state.wakers.set(topic, gather);
   return gather;
