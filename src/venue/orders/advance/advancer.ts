@@ -35,6 +35,8 @@ interface OrderAdvancerOptions {
 }
 
 const PAGE = 500;
+/** Orders that arrive within this time share the statements of a claim. A small part of any block time. */
+const CLAIM_GATHER_MS = 20;
 const OPEN_STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending'];
 
 /** The options, the open orders that this worker has claimed, and what it does now. */
@@ -276,7 +278,6 @@ async function releaseUnsendable(deps: OrderAdvancerDeps, state: AdvancerState):
   await deps.store.release(others.map(({ claim }) => claim));
 }
 
-/** Wake-ups within 2 ms share one claim. */
 function claimSoon(deps: OrderAdvancerDeps, state: AdvancerState, orderId: Bytes32): Promise<void> {
   if (!state.work.has(orderId)) state.wanted.add(orderId);
   state.claiming ??= claimWanted(deps, state);
@@ -284,7 +285,7 @@ function claimSoon(deps: OrderAdvancerDeps, state: AdvancerState, orderId: Bytes
 }
 
 async function claimWanted(deps: OrderAdvancerDeps, state: AdvancerState): Promise<void> {
-  await new Promise<void>((done) => deps.clock.after(2, done));
+  await new Promise<void>((done) => deps.clock.after(CLAIM_GATHER_MS, done));
   const orderIds = [...state.wanted];
   state.wanted.clear();
   state.claiming = undefined;
