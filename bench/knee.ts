@@ -162,7 +162,7 @@ export function showSummary(knee: Knee<RateFigures>, { refuses }: { refuses: boo
   ] as const)
     if (row)
       lines.push(
-        `at ${percent} % of it: ${row.perSecond}/s served, ${row.servedPercent} % of the best rate (${gate(row.servedPercent >= LEAST_SERVED_PERCENT, `>= ${LEAST_SERVED_PERCENT}`)}), p99 ${row.p99Ms} ms` +
+        `at ${percent} % of it: ${row.perSecond}/s served, ${row.servedPercent} % of the capacity (${gate(row.servedPercent >= LEAST_SERVED_PERCENT, `>= ${LEAST_SERVED_PERCENT}`)}), p99 ${row.p99Ms} ms` +
           (refuses
             ? `, ${row.timesP99} times that of ${knee.rows[0]?.offered}/s (${gate(row.timesP99 <= MOST_TIMES_P99, `<= ${MOST_TIMES_P99}`)}), refusals p99 ${row.refusalP99Ms} ms (${gate(row.refusalP99Ms <= row.p99Ms, '<= what is served')})`
             : ''),
