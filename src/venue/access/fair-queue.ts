@@ -6,7 +6,7 @@
  */
 
 /** A line that has not been empty for so long is no burst. */
-export const BURST_MS = 100;
+const BURST_MS = 100;
 /** The weight of the newest gap between two starts in their mean. */
 const NEWEST = 0.05;
 const BIN_MS = 20;
