@@ -71,6 +71,13 @@ export interface Authenticated<Key = ApiKey> {
   headers: Readonly<Record<string, string>>;
 }
 
+/** Why a request is refused, in the words of the answer. */
+export interface Refusal {
+  code: ErrorCode;
+  message: string;
+  retryAfterSeconds: number;
+}
+
 export interface AccessGate<Key = ApiKey> {
   /** `key` as sent, which may be invalid; `cost` in requests, 1 by default. */
   limitByAddress(ip: string, request?: { key?: string | undefined; cost?: number }): void;
@@ -86,6 +93,15 @@ export interface AccessGate<Key = ApiKey> {
   ): Promise<Authenticated<Key>>;
   /** Call after `authenticate`. Throws `ApiError`: 429 over the key's share, 503 when the venue is busy. */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
+  /**
+   * Returns why the venue refuses this request for load, if that can be said at once. Otherwise undefined:
+   * `limitByAddress`, `authenticate` and `takeSlot` decide. Absent where nothing is refused for load.
+   */
+  refusal?(
+    apiKey: string | undefined,
+    address: string,
+    route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass; load?: LoadKind },
+  ): Refusal | undefined;
   /** Counts a client that was disconnected without an answer. */
   turnedAway(why: 'connections' | 'unread'): void;
   /** Counts a request that was answered with a 5xx status. */

@@ -148,7 +148,7 @@ export const ADMISSION = {
    * this: a quote can be asked for again, a submission is a trade.
    */
   targetWaitMs: {
-    quote: 50,
+    quote: 20,
     preflight: 500,
     submit: 1_000,
     read: 500,

@@ -22,6 +22,7 @@ import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, scalarScript, SCRIPT_PATH } from './docs-page.ts';
 import { createDocument } from './documents.ts';
+import { refuseEarly } from './door.ts';
 import { allowOrigins, edgeHeaders, requestIdOf } from './edge.ts';
 import { serveRoute } from './endpoint.ts';
 import { isLocalHost } from './local-host.ts';
@@ -134,6 +135,7 @@ export async function startHttp<Key extends ApiCaller>(
   const settings = settingsOf(options);
   const state = await newState(deps, settings);
   const app = openApp(state);
+  refuseEarly(app.server, state);
   readBodies(app);
   answerErrors(app, state);
   // After the error handler, which the plugin's own route must have too.

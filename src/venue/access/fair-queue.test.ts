@@ -27,8 +27,9 @@ function server({ perTurn, turnMs }: { perTurn: number; turnMs: number }) {
   let idle = 0;
   const offer = (keyId: string, tries = 1) => {
     const request = { keyId, atMs: nowMs, tries };
-    const retryAfterSeconds = queue.enter(keyId, request, nowMs);
-    if (retryAfterSeconds !== undefined) refused.push({ ...request, retryAfterSeconds });
+    const retryAfterSeconds = queue.refuse(keyId, nowMs);
+    if (retryAfterSeconds === undefined) queue.enter(keyId, request, nowMs);
+    else refused.push({ ...request, retryAfterSeconds });
   };
   return {
     served,

@@ -25,8 +25,13 @@ interface Line<T> {
 }
 
 export interface FairQueue<T> {
-  /** Returns the seconds after which to ask again when the key's line is full; undefined when it entered. */
-  enter(keyId: string, item: T, nowMs: number): number | undefined;
+  /**
+   * Returns the seconds after which to ask again when the key's line is full, and books that; undefined when
+   * there is room.
+   */
+  refuse(keyId: string, nowMs: number): number | undefined;
+  /** Adds a request at the end of its key's line. */
+  enter(keyId: string, item: T, nowMs: number): void;
   /** Takes out the oldest request of the key whose turn it is, among keys that may start one. */
   next(nowMs: number, mayStart: (keyId: string) => boolean): T | undefined;
   /** Takes a request out that waits no longer. */
@@ -63,7 +68,7 @@ export function createFairQueue<T>({ targetMs, leastHeld }: FairQueueOptions): F
     nowMs - sinceMs > BURST_MS && waiting.length >= Math.max(leastHeld, targetMs / msPerTurn());
 
   /** Books the first second after which what comes back still fits. */
-  function refused({ booked }: Line<T>, nowMs: number): number {
+  function book({ booked }: Line<T>, nowMs: number): number {
     const bin = Math.floor(nowMs / BIN_MS);
     const most = Math.max(1, Math.floor((PROMISED * BIN_MS) / msPerTurn()));
     if (booked.size > (2 * MOST_RETRY_SECONDS * 1_000) / BIN_MS)
@@ -79,13 +84,15 @@ export function createFairQueue<T>({ targetMs, leastHeld }: FairQueueOptions): F
   }
 
   return {
+    refuse(keyId, nowMs) {
+      const line = lines.get(keyId);
+      return line && isFull(line, nowMs) ? book(line, nowMs) : undefined;
+    },
     enter(keyId, item, nowMs) {
       let line = lines.get(keyId);
-      if (line && isFull(line, nowMs)) return refused(line, nowMs);
       if (!line) lines.set(keyId, (line = { keyId, sinceMs: nowMs, waiting: [], booked: new Map() }));
       line.waiting.push(item);
       size += 1;
-      return undefined;
     },
     next(nowMs, mayStart) {
       for (const line of lines.values()) {

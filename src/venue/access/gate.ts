@@ -109,6 +109,14 @@ export function createAccessGate(
       });
       return limitByKey(key, door);
     },
+    refusal(apiKey, address, { keyKinds, rate, load = rate }) {
+      if (!slots.isBusy(load)) return undefined;
+      const key = keyring.known(apiKey);
+      if (!key || !keyKinds.includes(key.kind)) return undefined;
+      // Whoever is over the limit of the address is told so.
+      if (!trusted.has(address) && !addresses.take(address).ok) return undefined;
+      return slots.refusal(load, key.id);
+    },
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     turnedAway: (why) => refused.add({ why }),
     failed: ({ rate }) => failures.add({ rate }),

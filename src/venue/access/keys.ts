@@ -42,6 +42,8 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
 export interface Keyring {
   /** undefined for missing, malformed, unknown and revoked keys alike. */
   find(text: string | undefined): Promise<ApiKey | undefined>;
+  /** Returns a valid key that is in memory, at once. */
+  known(text: string | undefined): ApiKey | undefined;
   /** Calls `revoked` once. Returns a function that stops watching. */
   watch(apiKey: ApiKey, revoked: () => void): () => void;
   start(): Promise<void>;
@@ -102,12 +104,21 @@ export function createKeyring({
     cancelSweep = clock.after(CACHE_MS, sweep);
   }
 
+  /** undefined for a malformed key, which is hashed too: it takes as long as a wrong one. */
+  function cacheId(text: string | undefined): string | undefined {
+    const { lookup, sha256 } = keyFingerprint(text ?? '');
+    const match = KEY.exec(text ?? '');
+    return match ? `${match[1]} ${lookup} ${sha256}` : undefined;
+  }
+
   return {
     async find(text: string | undefined) {
-      // A malformed key is hashed too: it takes as long as a wrong one.
-      const { lookup, sha256 } = keyFingerprint(text ?? '');
-      const match = KEY.exec(text ?? '');
-      return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
+      const id = cacheId(text);
+      return id === undefined ? undefined : cache.get(id);
+    },
+    known(text: string | undefined) {
+      const id = cacheId(text);
+      return id === undefined ? undefined : cache.peek(id);
     },
     watch({ id }: ApiKey, revoked: () => void) {
       const listeners = watched.get(id);

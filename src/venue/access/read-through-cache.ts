@@ -56,6 +56,11 @@ export function createReadThroughCache<T>({
       }
       return row.value;
     },
+    /** Returns the value only if it is in memory and need not be read again. */
+    peek(id: string): T | undefined {
+      const row = rows.get(id);
+      return row && clock.monotonicMs() < row.untilMs ? row.value : undefined;
+    },
     onChange: (listener: () => void) => void listeners.push(listener),
     async start() {
       unsubscribe = await bus.subscribe(topic, () => {

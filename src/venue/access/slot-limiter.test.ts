@@ -40,6 +40,7 @@ function venue(options: Partial<typeof ADMISSION>) {
   );
   return {
     enter: (kind: LoadKind, key = 'k') => limiter.take(kind, key),
+    refusal: limiter.refusal,
     pass(ms: number) {
       nowMs += ms;
       for (const entry of due) if (entry.atMs <= nowMs && due.delete(entry)) entry.run();
@@ -157,6 +158,47 @@ describe('overload', () => {
     // Once less is asked, nothing is refused.
     await ask(one, 'quote', 0, 20);
     expect((await ask(one, 'quote', 6, 100)).refused).toBe(0);
+  });
+
+  test('while turns are long few quotes are in progress, however long solvers take, and more once they are short', async () => {
+    const one = venue({ maxWaitMs: 60_000 });
+    let atWork = 0;
+    for (let n = 0; n < 60; n++) void one.enter('quote').then(() => atWork++);
+    for (let turn = 0; turn < 20; turn++) {
+      one.pass(40);
+      await one.turn();
+    }
+    expect(atWork).toBeLessThan(20);
+    for (let turn = 0; turn < 60; turn++) {
+      one.pass(5);
+      await one.turn();
+    }
+    expect(atWork).toBe(60);
+  });
+
+  test('long turns let no fewer submissions work', async () => {
+    const one = venue({ maxWaitMs: 60_000 });
+    let atWork = 0;
+    for (let n = 0; n < 60; n++) void one.enter('submit').then(() => atWork++);
+    for (let turn = 0; turn < 8; turn++) {
+      one.pass(40);
+      await one.turn();
+    }
+    expect(atWork).toBe(60);
+  });
+
+  test('what take would refuse for a full queue is known without it, with the same time to come back', async () => {
+    const one = venue({});
+    expect(one.refusal('quote', 'k')).toBeUndefined();
+    await ask(one, 'quote', 24, 150);
+    for (let n = 0; n < 24; n++) one.enter('quote').catch(() => {});
+    expect(one.refusal('quote', 'k')).toMatchObject({
+      code: 'unavailable',
+      retryAfterSeconds: expect.any(Number),
+    });
+    expect(one.refusal('quote', 'other')).toBeUndefined();
+    await ask(one, 'quote', 0, 30);
+    expect(one.refusal('quote', 'k')).toBeUndefined();
   });
 
   test('submissions wait longer than quotes before they are refused', async () => {

@@ -4,7 +4,7 @@
  * begins more. What it cannot serve waits here, where waiting is known and a refusal is cheap.
  */
 
-import type { LoadKind, Release } from '../../ports/http.ts';
+import type { LoadKind, Refusal, Release } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { AdmissionOptions } from '../options.ts';
@@ -19,6 +19,13 @@ type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & {
 export interface SlotLimiter {
   /** Throws 429 when the key exceeds its share of the slots, 503 when it would wait too long for one. */
   take(kind: LoadKind, keyId: string): Promise<Release>;
+  /** Returns whether requests of the kind wait. */
+  isBusy(kind: LoadKind): boolean;
+  /**
+   * Returns what `take` would throw because of a full queue, and counts it as refused; undefined when `take`
+   * decides.
+   */
+  refusal(kind: LoadKind, keyId: string): Refusal | undefined;
 }
 
 interface Slots {
@@ -26,10 +33,14 @@ interface Slots {
   inUse: number;
   readonly perKey: Map<string, { working: number; waiting: number }>;
   readonly queue: FairQueue<Waiter>;
+  /** The requests that may be in progress: the places, or fewer while turns of the loop are long. */
+  most: number;
   /** The requests started in this turn of the event loop. */
   started: number;
   /** True while a turn is awaited. */
   turnComes: boolean;
+  /** True while the loop is watched, from the first request that waits to the last. */
+  isWatched: boolean;
   /** A request is refused whenever this reaches 1. */
   refusalDebt: number;
 }
@@ -55,6 +66,16 @@ type Why = (typeof WHYS)[number];
 const KEY_SHARE = 0.75;
 /** Enough for frames to leave together, and few enough that a turn stays short. */
 const STARTS_PER_TURN = 8;
+/**
+ * Fewer requests of these kinds are in progress while turns take longer than `LONG_TURN_MS`: then as much has
+ * begun as the loop can end. These kinds cost the event loop more than they cost others.
+ */
+const YIELDING: ReadonlySet<LoadKind> = new Set<LoadKind>(['quote', 'memory']);
+const WATCH_MS = 5;
+const LONG_TURN_MS = 10;
+const SHRINK = 0.8;
+
+const OVERLOADED = 'The venue is overloaded, so nothing was done. Ask again after the time in Retry-After.';
 
 interface LimiterState extends SlotLimiterDeps {
   readonly options: AdmissionOptions;
@@ -65,7 +86,7 @@ interface LimiterState extends SlotLimiterDeps {
 
 export function createSlotLimiter(deps: SlotLimiterDeps, options: AdmissionOptions): SlotLimiter {
   const kinds = Object.keys(options.places) as LoadKind[];
-  const byKind = new Map(kinds.map((kind) => [kind, newSlots(kind, options.targetWaitMs[kind])]));
+  const byKind = new Map(kinds.map((kind) => [kind, newSlots(kind, options)]));
   const shed = deps.metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', {
     kind: kinds,
     why: WHYS,
@@ -87,16 +108,28 @@ export function createSlotLimiter(deps: SlotLimiterDeps, options: AdmissionOptio
       return new ApiError(code, message, { retryAfterSeconds });
     },
   };
-  return { take: async (kind, keyId) => take(state, byKind.get(kind) as Slots, keyId) };
+  return {
+    take: async (kind, keyId) => take(state, byKind.get(kind) as Slots, keyId),
+    isBusy: (kind) => (byKind.get(kind) as Slots).queue.size() > 0,
+    refusal(kind, keyId) {
+      const { queue } = byKind.get(kind) as Slots;
+      const retryAfterSeconds = queue.refuse(keyId, deps.clock.monotonicMs());
+      if (retryAfterSeconds === undefined) return undefined;
+      shed.add({ kind, why: 'overload' });
+      return { code: 'unavailable', message: OVERLOADED, retryAfterSeconds };
+    },
+  };
 }
 
-const newSlots = (kind: LoadKind, targetMs: number): Slots => ({
+const newSlots = (kind: LoadKind, { places, targetWaitMs }: AdmissionOptions): Slots => ({
   kind,
   inUse: 0,
+  most: places[kind],
   perKey: new Map(),
-  queue: createFairQueue<Waiter>({ targetMs, leastHeld: STARTS_PER_TURN }),
+  queue: createFairQueue<Waiter>({ targetMs: targetWaitMs[kind], leastHeld: STARTS_PER_TURN }),
   started: 0,
   turnComes: false,
+  isWatched: false,
   refusalDebt: 0,
 });
 
@@ -120,6 +153,8 @@ function take(state: LimiterState, slots: Slots, keyId: string): Release | Promi
       'full',
       'The venue is full of requests of this kind, so nothing was done. Ask again after the time in Retry-After.',
     );
+  const retryAfterSeconds = slots.queue.refuse(keyId, state.clock.monotonicMs());
+  if (retryAfterSeconds !== undefined) throw state.refuse(kind, 'overload', OVERLOADED, retryAfterSeconds);
   return wait(state, slots, keyId);
 }
 
@@ -151,16 +186,7 @@ function wait(state: LimiterState, slots: Slots, keyId: string): Promise<Release
         resolve(occupy(state, slots, keyId));
       },
     };
-    const retryAfterSeconds = queue.enter(keyId, waiter, clock.monotonicMs());
-    if (retryAfterSeconds !== undefined)
-      return reject(
-        state.refuse(
-          kind,
-          'overload',
-          'The venue is overloaded, so nothing was done. Ask again after the time in Retry-After.',
-          retryAfterSeconds,
-        ),
-      );
+    queue.enter(keyId, waiter, clock.monotonicMs());
     count(slots, keyId, 'waiting', 1);
     const cancel = clock.after(options.maxWaitMs, () => {
       queue.remove(keyId, waiter);
@@ -174,6 +200,7 @@ function wait(state: LimiterState, slots: Slots, keyId: string): Promise<Release
       );
     });
     awaitTurn(state, slots);
+    if (YIELDING.has(kind) && !slots.isWatched) watch(state, slots);
   });
 }
 
@@ -202,6 +229,27 @@ function awaitTurn(state: LimiterState, slots: Slots): void {
   });
 }
 
+/**
+ * Adjusts how much may be in progress by how late a timer is, while requests wait: additive increase,
+ * multiplicative decrease. So turns stay short, however long solvers take.
+ */
+function watch(state: LimiterState, slots: Slots): void {
+  const { clock, options } = state;
+  slots.isWatched = true;
+  const dueMs = clock.monotonicMs() + WATCH_MS;
+  clock.after(WATCH_MS, () => {
+    const { kind, inUse, most, queue } = slots;
+    slots.isWatched = false;
+    if (queue.size() === 0) return;
+    const isLong = clock.monotonicMs() - dueMs > LONG_TURN_MS;
+    slots.most = isLong
+      ? Math.max(STARTS_PER_TURN, SHRINK * Math.min(most, inUse))
+      : Math.min(options.places[kind], most + 1);
+    watch(state, slots);
+    awaitTurn(state, slots);
+  });
+}
+
 function startWaiting(state: LimiterState, slots: Slots): void {
   const nowMs = state.clock.monotonicMs();
   while (slots.started < STARTS_PER_TURN) {
@@ -211,8 +259,8 @@ function startWaiting(state: LimiterState, slots: Slots): void {
   }
 }
 
-function mayWork({ options: { places } }: LimiterState, { kind, inUse, perKey }: Slots, keyId: string) {
-  return inUse < places[kind] && (perKey.get(keyId)?.working ?? 0) < shareOf(places[kind]);
+function mayWork({ options: { places } }: LimiterState, { kind, inUse, most, perKey }: Slots, keyId: string) {
+  return inUse < Math.floor(most) && (perKey.get(keyId)?.working ?? 0) < shareOf(places[kind]);
 }
 
 const shareOf = (most: number): number => Math.max(1, Math.ceil(most * KEY_SHARE));
