@@ -3,7 +3,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson, rememberOrder } from './canonical-json.ts';
 
 test('law: equal to the canonicalize package for any JSON value', () => {
   fc.assert(
@@ -23,6 +23,16 @@ test('law: the order in which keys were written changes nothing, at any depth', 
   fc.assert(
     fc.property(fc.jsonValue({ depthSize: 'medium' }), (value) => {
       expect(canonicalJson(sorted(value))).toBe(canonicalize(value));
+    }),
+  );
+});
+
+test('law: a remembered value is written as any other, wherever it occurs', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (constant, other) => {
+      rememberOrder(constant);
+      const value = { a: [constant, other], b: constant };
+      expect(canonicalJson(value)).toBe(canonicalize(value));
     }),
   );
 });

@@ -76,7 +76,9 @@ export function createGroupTotals(name: string, peers: PeerPublisher): GroupTota
       const account = accounts.get(key);
       const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
       // One replica answers a request, so no other replica's total contains its group.
-      return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
+      let sum = ours;
+      for (const total of peerTotals.of(key, seen)) sum += total;
+      return sum;
     },
     until: (key) => accounts.get(key)?.until,
     expire(now) {

@@ -11,10 +11,10 @@ import type { SignedCommitment } from '../../domain/commitment.ts';
 import { decodeContext } from '../../domain/context.ts';
 import { type Address, bytes32ToAddress, type Bytes32 } from '../../domain/hex.ts';
 import { readDelivery } from '../../domain/delivery.ts';
-import { orderDigest, orderId, type StandardOrder } from '../../domain/order.ts';
+import { ORDER_TYPES, orderDigest, orderId, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { OrderRoute } from '../../ports/stores/store.ts';
-import { canonicalJson } from '../../protocol/canonical-json.ts';
+import { canonicalJson, rememberOrder } from '../../protocol/canonical-json.ts';
 import type { QuoteCandidate, CandidateTerms } from '../../protocol/api/candidate.ts';
 import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
 import { invalid, type InvalidError } from '../../protocol/errors.ts';
@@ -98,6 +98,9 @@ const mismatch = (...at: (string | number)[]): InvalidError =>
     [...LOC, ...at],
     'The candidate is not the one that was quoted. Pass it back exactly as it was received, from the account and namespace that asked for it.',
   );
+
+// Every candidate carries this object itself.
+rememberOrder(ORDER_TYPES);
 
 export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>): Sealing {
   return {

@@ -3,11 +3,13 @@
 export interface PeerTotals<T> {
   put(replica: string, key: string, total: T, until: number): void;
   /** Returns the totals that hold at `now`, one for each replica that has reported one. */
-  of(key: string, now: number): T[];
+  of(key: string, now: number): readonly T[];
   /** Returns when the last total ends; undefined when no replica has reported one. */
   until(key: string): number | undefined;
   expire(now: number): void;
 }
+
+const NONE: readonly never[] = [];
 
 /** A stopped replica's promises are still valid. */
 export function createPeerTotals<T>(): PeerTotals<T> {
@@ -18,11 +20,11 @@ export function createPeerTotals<T>(): PeerTotals<T> {
       if (byReplica) byReplica.set(replica, { total, until });
       else reported.set(key, new Map([[replica, { total, until }]]));
     },
-    of(key: string, now: number): T[] {
+    of(key: string, now: number): readonly T[] {
       const entries = reported.get(key);
       return entries
         ? [...entries.values()].flatMap(({ total, until }) => (until >= now ? [total] : []))
-        : [];
+        : NONE;
     },
     until: (key: string) => {
       const entries = reported.get(key);
