@@ -6,7 +6,7 @@ import { ADMISSION } from '../../src/venue/options.ts';
 import { account } from '../support/devnet.ts';
 import { type Answer, startTestVenue, type TestVenue } from '../support/venue.ts';
 
-const AT_ONCE = 100;
+const AT_ONCE = 200;
 const MODEST_REQUESTS = 30;
 
 let v: TestVenue;
@@ -20,7 +20,11 @@ beforeAll(async () => {
       openNotionalUsd: 1e15,
       leastSubmittedShare: 0,
     },
-    admission: { targetWaitMs: { ...ADMISSION.targetWaitMs, quote: 1 } },
+    admission: {
+      places: { ...ADMISSION.places, quote: 64 },
+      waiting: { ...ADMISSION.waiting, quote: 256 },
+      targetWaitMs: { ...ADMISSION.targetWaitMs, quote: 1 },
+    },
     http: { origins: ['https://app.example.com'] },
   });
   await v.solver(1, (rfq, make) => make.quote(rfq, { output: 10n ** 15n }), { inventory: 1_000_000n });

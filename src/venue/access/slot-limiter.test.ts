@@ -146,52 +146,50 @@ describe('overload', () => {
 
   test('a turn of the loop starts few requests, so that what has begun ends first', async () => {
     const one = venue({});
-    expect(await ask(one, 'quote', 100, 1)).toEqual({ letIn: 16, refused: 0 });
+    expect(await ask(one, 'quote', 100, 1)).toEqual({ letIn: 64, refused: 0 });
     expect((await ask(one, 'quote', 0, 12)).refused).toBe(0);
   });
 
   test('beyond capacity each turn starts as much as before, and the rest is refused at once', async () => {
     const one = venue({});
-    const { letIn, refused } = await ask(one, 'quote', 24, 150);
-    expect(letIn).toBe(8 * 151);
-    expect(letIn + refused).toBeGreaterThanOrEqual(24 * 150 - 64);
+    const { letIn, refused } = await ask(one, 'quote', 96, 150);
+    expect(letIn).toBe(32 * 151);
+    expect(letIn + refused).toBeGreaterThanOrEqual(96 * 150 - 256);
     // Once less is asked, nothing is refused.
     await ask(one, 'quote', 0, 20);
-    expect((await ask(one, 'quote', 6, 100)).refused).toBe(0);
+    expect((await ask(one, 'quote', 24, 100)).refused).toBe(0);
   });
 
-  test('while turns are long few quotes are in progress, however long solvers take, and more once they are short', async () => {
-    const one = venue({ maxWaitMs: 60_000 });
+  /** Returns how many of 150 are in progress after so many turns, if none ends. */
+  async function inProgress(one: ReturnType<typeof venue>, kind: LoadKind) {
     let atWork = 0;
-    for (let n = 0; n < 60; n++) void one.enter('quote').then(() => atWork++);
-    for (let turn = 0; turn < 20; turn++) {
-      one.pass(40);
-      await one.turn();
-    }
-    expect(atWork).toBeLessThan(20);
-    for (let turn = 0; turn < 60; turn++) {
-      one.pass(5);
-      await one.turn();
-    }
-    expect(atWork).toBe(60);
+    for (let n = 0; n < 150; n++) void one.enter(kind).then(() => atWork++);
+    return async (turns: number, turnMs: number) => {
+      for (let turn = 0; turn < turns; turn++) {
+        one.pass(turnMs);
+        await one.turn();
+      }
+      return atWork;
+    };
+  }
+
+  test('while turns are long few quotes are in progress, and more once they are short', async () => {
+    const after = await inProgress(venue({ maxWaitMs: 60_000 }), 'quote');
+    expect(await after(20, 40)).toBeLessThan(80);
+    expect(await after(200, 5)).toBe(150);
   });
 
   test('long turns let no fewer submissions work', async () => {
-    const one = venue({ maxWaitMs: 60_000 });
-    let atWork = 0;
-    for (let n = 0; n < 60; n++) void one.enter('submit').then(() => atWork++);
-    for (let turn = 0; turn < 8; turn++) {
-      one.pass(40);
-      await one.turn();
-    }
-    expect(atWork).toBe(60);
+    const one = venue({ maxWaitMs: 60_000, places: each(200) });
+    const after = await inProgress(one, 'submit');
+    expect(await after(8, 40)).toBe(150);
   });
 
   test('what take would refuse for a full queue is known without it, with the same time to come back', async () => {
     const one = venue({});
     expect(one.refusal('quote', 'k')).toBeUndefined();
-    await ask(one, 'quote', 24, 150);
-    for (let n = 0; n < 24; n++) one.enter('quote').catch(() => {});
+    await ask(one, 'quote', 96, 150);
+    for (let n = 0; n < 96; n++) one.enter('quote').catch(() => {});
     expect(one.refusal('quote', 'k')).toMatchObject({
       code: 'unavailable',
       retryAfterSeconds: expect.any(Number),
@@ -204,7 +202,7 @@ describe('overload', () => {
   test('submissions wait longer than quotes before they are refused', async () => {
     const [quotes, submissions] = [venue({}), venue({})];
     const refusedOf = async (one: ReturnType<typeof venue>, kind: LoadKind) =>
-      (await ask(one, kind, 10, 60)).refused;
+      (await ask(one, kind, 40, 60)).refused;
     expect(await refusedOf(quotes, 'quote')).toBeGreaterThan(0);
     expect(await refusedOf(submissions, 'submit')).toBe(0);
   });
