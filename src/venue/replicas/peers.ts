@@ -25,8 +25,8 @@ export interface PeerPublisher {
 
 interface Message {
   from: string;
-  part?: string;
-  news?: PeerUpdate[];
+  /** The updates by name of their share. */
+  shares?: Record<string, PeerUpdate[]>;
   bye?: true;
 }
 
@@ -61,22 +61,22 @@ export function createPeers({
     gauge.set(lastSeenMs.size),
   );
 
+  /** Shares travel together: each message costs every replica a statement and a notification. */
   function messages(all: boolean): Message[] {
     const made: Message[] = [];
-    for (const part of parts.values()) {
-      let piece: PeerUpdate[] = [];
-      let bytes = 0;
+    let shares: Record<string, PeerUpdate[]> = {};
+    let bytes = 0;
+    for (const part of parts.values())
       for (const news of part.updates(all)) {
-        const size = Buffer.byteLength(JSON.stringify(news)) + 1;
-        if (bytes + size > MAX_UPDATE_BYTES) {
-          made.push({ from: me, part: part.name, news: piece });
-          [piece, bytes] = [[], 0];
+        const size = Buffer.byteLength(JSON.stringify(news)) + part.name.length + 8;
+        if (bytes > 0 && bytes + size > MAX_UPDATE_BYTES) {
+          made.push({ from: me, shares });
+          [shares, bytes] = [{}, 0];
         }
-        piece.push(news);
+        (shares[part.name] ??= []).push(news);
         bytes += size;
       }
-      if (piece.length > 0) made.push({ from: me, part: part.name, news: piece });
-    }
+    if (bytes > 0) made.push({ from: me, shares });
     return made;
   }
 
@@ -135,7 +135,7 @@ export function createPeers({
   }
 
   function receive(payload: string) {
-    const { from, part, news = [], bye } = JSON.parse(payload) as Message;
+    const { from, shares = {}, bye } = JSON.parse(payload) as Message;
     if (from === me) return;
     if (bye) return removePeer(from);
     // A new replica needs a full update.
@@ -144,8 +144,10 @@ export function createPeers({
     lastSeenMs.set(from, clock.monotonicMs());
     if (lastSeenMs.size > before) publishSoon();
     // Another version may send unknown parts.
-    const share = parts.get(part ?? '');
-    for (const each of news) share?.apply(from, each);
+    for (const [name, news] of Object.entries(shares)) {
+      const share = parts.get(name);
+      for (const each of news) share?.apply(from, each);
+    }
   }
 
   return {
