@@ -1,5 +1,5 @@
 # One image for every process; the command selects it. Pin a digest with NODE_IMAGE.
-ARG NODE_IMAGE=node:22.20.0-slim
+ARG NODE_IMAGE=node:24.21.0-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
