@@ -36,7 +36,7 @@ export function createOrderEventDispatcher({
 }) {
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
-  let waiting: OrderNews[] = [];
+  let waiting: string[] = [];
   let dispatching = false;
 
   /** News that arrive during a read share the next one. */
@@ -53,11 +53,22 @@ export function createOrderEventDispatcher({
     dispatching = false;
   }
 
-  async function dispatch(some: readonly OrderNews[]) {
+  async function dispatch(payloads: readonly string[]) {
+    const some = payloads.flatMap((payload) => newsOf(payload) ?? []);
     const records = await store.ordersWith([...new Set(some.map(({ orderId }) => orderId))]);
     for (const news of some) {
       const record = records.get(news.orderId);
       if (record) tell(record, news);
+    }
+  }
+
+  /** Anybody who may connect to the database can notify. */
+  function newsOf(payload: string): OrderNews | undefined {
+    try {
+      return JSON.parse(payload) as OrderNews;
+    } catch (error) {
+      log.warn({ error }, 'an order event could not be read; polling shows the order');
+      return undefined;
     }
   }
 
@@ -111,7 +122,7 @@ export function createOrderEventDispatcher({
     onOrder: (listener: OrderEventListener) => void listeners.push(listener),
     async start() {
       unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
-        waiting.push(JSON.parse(payload) as OrderNews);
+        waiting.push(payload);
         void dispatchWaiting();
       });
     },
