@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LoadKind } from '../../ports/http.ts';
+import type { LoadKind, Release } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { createSlotLimiter } from './slot-limiter.ts';
 import { createBulkhead } from './bulkhead.ts';
@@ -177,6 +177,24 @@ describe('overload', () => {
     const after = await inProgress(venue({ maxWaitMs: 60_000 }), 'quote');
     expect(await after(20, 40)).toBeLessThan(80);
     expect(await after(200, 5)).toBe(150);
+  });
+
+  test('few places are never exceeded, however long turns are, and each that becomes free is used', async () => {
+    const one = venue({ places: each(4), waiting: each(200), maxWaitMs: 60_000 });
+    const working: Release[] = [];
+    let letIn = 0;
+    for (let n = 0; n < 40; n++)
+      void one.enter('quote', `key ${n}`).then((release) => {
+        working.push(release);
+        letIn += 1;
+      });
+    for (let turn = 1; turn <= 80; turn++) {
+      one.pass(turn % 2 === 0 ? 40 : 5);
+      await one.turn();
+      expect(working.length).toBeLessThanOrEqual(4);
+      if (turn % 2 === 0) working.shift()?.();
+    }
+    expect(letIn).toBe(40);
   });
 
   test('long turns let no fewer submissions work', async () => {

@@ -224,7 +224,7 @@ function occupy(state: LimiterState, slots: Slots, keyId: string): Release {
  * `watch` starts what is left.
  */
 function mayStartSome({ kind, inUse, most, queue }: Slots): boolean {
-  const group = YIELDING.has(kind) ? Math.min(STARTS_PER_TURN, queue.size()) : 1;
+  const group = YIELDING.has(kind) ? Math.min(STARTS_PER_TURN, most, queue.size()) : 1;
   return queue.size() > 0 && most - inUse >= group;
 }
 
@@ -251,9 +251,8 @@ function watch(state: LimiterState, slots: Slots): void {
     slots.isWatched = false;
     if (queue.size() === 0) return;
     const isLong = clock.monotonicMs() - dueMs > LONG_TURN_MS;
-    slots.most = isLong
-      ? Math.max(STARTS_PER_TURN, SHRINK * Math.min(most, inUse))
-      : Math.min(options.places[kind], most + 1);
+    const fewer = Math.max(STARTS_PER_TURN, SHRINK * Math.min(most, inUse));
+    slots.most = Math.min(options.places[kind], isLong ? fewer : most + 1);
     watch(state, slots);
     awaitTurn(state, slots);
   });
