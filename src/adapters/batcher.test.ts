@@ -23,6 +23,22 @@ test('calls made while a batch is running form the next batch', async () => {
   expect(batches).toEqual([[1, 2], [3, 4, 5], [6]]);
 });
 
+test('with overlap no call waits for an earlier batch, and calls of one turn still share one', async () => {
+  const batches: number[][] = [];
+  const ask = createBatcher<number, number>(
+    async (items) => {
+      batches.push([...items]);
+      if (items.includes(1)) await new Promise(() => {});
+      return items;
+    },
+    { max: 10, overlap: true },
+  );
+  void ask(1);
+  await expect.poll(() => batches.length).toBe(1);
+  expect(await Promise.all([ask(2), ask(3)])).toEqual([2, 3]);
+  expect(batches).toEqual([[1], [2, 3]]);
+});
+
 test('calls in the pause after a batch form the next batch', async () => {
   const batches: number[][] = [];
   const ask = createBatcher<number, number>(

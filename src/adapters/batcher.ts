@@ -1,12 +1,14 @@
 /**
- * Groups calls into batches: calls made while one batch is running form the next. Under load a batch costs
- * little more than a single call.
+ * Groups calls into batches: calls made while one batch is running form the next, or, where a call must not
+ * wait for it, calls of one turn of the event loop. Under load a batch costs little more than a single call.
  */
 
 interface BatchOptions<T> {
   max: number;
   /** The pause after each batch, in which calls gather for the next; ms. A call after it is run at once. */
   pauseMs?: number;
+  /** Batches run beside each other: a slow one delays no later call. */
+  overlap?: boolean;
   /** Items with equal keys never share a batch; they run in the order of their calls. */
   keyOf?: (item: T) => string;
   /**
@@ -19,7 +21,7 @@ interface BatchOptions<T> {
 /** `run` returns one result per item, in order. */
 export function createBatcher<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
-  { max, pauseMs = 0, keyOf, retryAlone = () => false }: BatchOptions<T>,
+  { max, pauseMs = 0, overlap = false, keyOf, retryAlone = () => false }: BatchOptions<T>,
 ): (item: T) => Promise<R> {
   type Call = { item: T; resolve(result: R): void; reject(error: unknown): void };
   let waiting: Call[] = [];
@@ -51,7 +53,8 @@ export function createBatcher<T, R>(
 
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
-      await runBatch(takeBatch());
+      const ended = runBatch(takeBatch());
+      if (!overlap) await ended;
       if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
     }
     running = false;
