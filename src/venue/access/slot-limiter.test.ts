@@ -179,6 +179,23 @@ describe('overload', () => {
     expect(await after(200, 5)).toBe(150);
   });
 
+  test('after an overload as many may be in progress as before, once turns have been short for a while', async () => {
+    const one = venue({ maxWaitMs: 60_000 });
+    const ended: Release[] = [];
+    for (let n = 0; n < 150; n++) void one.enter('quote').then((release) => ended.push(release));
+    for (let turn = 0; turn < 20; turn++) {
+      one.pass(40);
+      await one.turn();
+      for (const release of ended.splice(0)) release();
+    }
+    for (let turn = 0; turn < 300; turn++) {
+      one.pass(5);
+      await one.turn();
+    }
+    const after = await inProgress(one, 'quote');
+    expect(await after(6, 0)).toBe(150);
+  });
+
   test('few places are never exceeded, however long turns are, and each that becomes free is used', async () => {
     const one = venue({ places: each(4), waiting: each(200), maxWaitMs: 60_000 });
     const working: Release[] = [];

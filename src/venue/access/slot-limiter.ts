@@ -39,7 +39,7 @@ interface Slots {
   started: number;
   /** True while a turn is awaited. */
   turnComes: boolean;
-  /** True while the loop is watched, from the first request that waits to the last. */
+  /** True while the loop is watched: while requests wait, and until all places may be used again. */
   isWatched: boolean;
   /** A request is refused whenever this reaches 1. */
   refusalDebt: number;
@@ -64,7 +64,7 @@ type Why = (typeof WHYS)[number];
  * the rest to other keys.
  */
 const KEY_SHARE = 0.75;
-/** Enough for frames to leave together, which saves a fifth of the work, and few enough for short turns. */
+/** Enough for many frames to leave in one write, and few enough for short turns. */
 const STARTS_PER_TURN = 32;
 /**
  * Fewer requests of these kinds are in progress while turns take longer than `LONG_TURN_MS`: then as much has
@@ -239,8 +239,8 @@ function awaitTurn(state: LimiterState, slots: Slots): void {
 }
 
 /**
- * Adjusts how much may be in progress by how late a timer is, while requests wait: additive increase,
- * multiplicative decrease. So turns stay short, however long solvers take.
+ * Adjusts how much may be in progress by how late a timer is: less by a fifth while requests wait and the
+ * timer is late, else one more. So turns stay short, however long solvers take.
  */
 function watch(state: LimiterState, slots: Slots): void {
   const { clock, options } = state;
@@ -248,13 +248,14 @@ function watch(state: LimiterState, slots: Slots): void {
   const dueMs = clock.monotonicMs() + WATCH_MS;
   clock.after(WATCH_MS, () => {
     const { kind, inUse, most, queue } = slots;
+    const places = options.places[kind];
     slots.isWatched = false;
-    if (queue.size() === 0) return;
+    if (queue.size() === 0 && most >= places) return;
     const isLong = clock.monotonicMs() - dueMs > LONG_TURN_MS;
     const fewer = Math.max(STARTS_PER_TURN, SHRINK * Math.min(most, inUse));
-    slots.most = Math.min(options.places[kind], isLong ? fewer : most + 1);
+    slots.most = Math.min(places, isLong && queue.size() > 0 ? fewer : most + 1);
     watch(state, slots);
-    awaitTurn(state, slots);
+    if (queue.size() > 0) awaitTurn(state, slots);
   });
 }
 
