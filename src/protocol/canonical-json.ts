@@ -1,7 +1,7 @@
 /**
- * RFC 8785 canonical JSON. `JSON.stringify` writes a value whose keys are in order already; it takes a third
- * of the time of our own writer, which is for all others and takes half the time of `canonicalize`
- * (`npm run bench -- own`). A test holds all equal.
+ * RFC 8785 canonical JSON. `JSON.stringify` writes a value whose keys are in order already: 10 µs of CPU for
+ * the answer to a quote request, with one flat string. Our own writer is for all others: 13 µs, against 31 µs
+ * of `canonicalize` (`npm run bench -- own`). A test holds all equal.
  */
 
 import { InvariantError } from '../domain/errors.ts';

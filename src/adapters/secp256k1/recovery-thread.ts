@@ -1,7 +1,8 @@
 /**
  * Recovers signers in a thread, so that the event loop does not wait for the curve: with three quotes a
- * request, that is a fifth of the work of answering. A batch goes to the thread once per turn of the loop,
- * because a message costs as much as half a recovery (`npm run bench -- own`).
+ * request, that is a fifth of the work of answering. What one turn of the loop asks for goes there in one
+ * message, because a message may have to wake the thread. In batches the way there and back adds no CPU that
+ * can be measured (`npm run bench -- own`).
  */
 
 import { createRequire } from 'node:module';
