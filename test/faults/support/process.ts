@@ -159,11 +159,15 @@ function passed(...names: readonly string[]): NodeJS.ProcessEnv {
 
 /** Two parts must not get one port while neither runs. */
 const given = new Set<number>();
+/** Each worker of vitest takes ports of one slice, because it does not see what others have given. */
+const SLICES = 6;
+const SLICE_PORTS = 3_000;
+const slice = Number(process.env['VITEST_POOL_ID'] ?? 0) % SLICES;
 
 /** A port below those that the system assigns, so that it stays free while its process is dead. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
-    const port = 12_000 + (randomBytes(2).readUInt16BE() % 18_000);
+    const port = 12_000 + slice * SLICE_PORTS + (randomBytes(2).readUInt16BE() % SLICE_PORTS);
     const free = await new Promise<boolean>((resolve) => {
       const probe = createServer().once('error', () => resolve(false));
       probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { connectDatabase, type Database } from '../../../src/adapters/postgres/pool.ts';
 import { createVenueStore } from '../../../src/adapters/postgres/venue/venue-store.ts';
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
@@ -375,17 +376,19 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     };
     let why = '';
     const quotes = async () => {
-      const stopped = parts().find((part) => lpIds.includes(part.name) && !part.running());
+      const asked = [...lpIds, name ?? serving[0] ?? ''];
+      const stopped = parts().find((part) => asked.includes(part.name) && !part.running());
       if (stopped) throw new Error(`${stopped.name} is not running:\n${stopped.output().slice(-3_000)}`);
+      let unanswered: unknown;
       const answer = await fetch(`${url}/api/v1/solvers?status=active`, {
         headers: { 'x-api-key': service },
-      }).catch(() => undefined);
+      }).catch((error: unknown) => void (unanswered = error));
       const active = answer?.ok
         ? ((await answer.json()) as { solvers: { id: string }[] }).solvers.map(({ id }) => id)
         : [];
       missing = lpIds.filter((id) => !active.includes(id));
       if (missing.length > 0)
-        why = `${name} answers ${answer?.status ?? 'nothing'}; ${(await unready()).join('; ')}`;
+        why = `${name} answers ${answer?.status ?? `nothing (${inspect(unanswered)})`}; ${(await unready()).join('; ')}`;
       // Without LPs, too, the venue must answer.
       return (answer?.ok === true && missing.length === 0) || undefined;
     };
