@@ -376,8 +376,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     };
     let why = '';
     const quotes = async () => {
-      const asked = [...lpIds, name ?? serving[0] ?? ''];
-      const stopped = parts().find((part) => asked.includes(part.name) && !part.running());
+      const asked = new Set([...lpIds, name ?? serving[0] ?? '']);
+      const stopped = parts().find((part) => asked.has(part.name) && !part.running());
       if (stopped) throw new Error(`${stopped.name} is not running:\n${stopped.output().slice(-3_000)}`);
       let unanswered: unknown;
       const answer = await fetch(`${url}/api/v1/solvers?status=active`, {
