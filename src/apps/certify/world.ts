@@ -1,5 +1,6 @@
 /** The chains on which a solver is certified, and what to ask it for. */
 
+import { type RpcBlock, toBlock } from '../../adapters/evm/chain/block.ts';
 import type { AssetId } from '../../domain/asset.ts';
 import { parseAssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -57,8 +58,7 @@ export const isWithin = ({ input, output }: AskedPair): boolean =>
 
 /** Reads the time of the newest block. */
 export async function chainTime({ rpcUrl }: CertifiedChain): Promise<UnixSeconds> {
-  const block = (await rpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
-  return Number(block.timestamp);
+  return toBlock((await rpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as RpcBlock | null).timestamp;
 }
 
 /** The account's ledger balance that may back quotes, as a venue reads it. */

@@ -96,6 +96,51 @@ const answersFile = async (name: string, change: object = {}): Promise<string> =
 const init = (name: string, options: Partial<InitOptions> = {}) =>
   initLp({ dir: join(folder, name), yes: true, ...options });
 
+/** A node in front of the chain's that has no block by its number for the first so many questions. */
+async function forgetful(times: number): Promise<{ url: string; stop(): Promise<unknown> }> {
+  let left = times;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', async () => {
+      const asked: unknown = JSON.parse(body);
+      const ask = async (one: { id: number; method: string; params: unknown[] }) => {
+        if (one.method === 'eth_getBlockByNumber' && one.params[0] !== 'latest' && left-- > 0)
+          return { jsonrpc: '2.0', id: one.id, result: null };
+        const answer = await fetch(chain.anvil.url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(one),
+        });
+        return answer.json();
+      };
+      const answers = Array.isArray(asked) ? await Promise.all(asked.map(ask)) : await ask(asked as never);
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answers));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
+  };
+}
+
+test('an endpoint that does not know a block yet is asked again; one that never does is named', async () => {
+  const answers = await answersFile('behind');
+  for (const [times, sentence] of [
+    [2, undefined],
+    [1_000, /The endpoint of chain1 has no block \d+\. Wait until it is synchronised/],
+  ] as const) {
+    const node = await forgetful(times);
+    vi.stubEnv('INIT_RPC', node.url);
+    const done = init(`behind-${times}`, { answers });
+    if (sentence === undefined) await done;
+    else await expect(done).rejects.toThrow(sentence);
+    await node.stop();
+  }
+});
+
 test('asks at the terminal, reads the rest from venue and chains, and writes a configuration that boots', async () => {
   const terminal = sitting([
     [/Address of the venue/, venue.url],

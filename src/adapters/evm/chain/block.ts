@@ -22,7 +22,13 @@ const MAX_NUMBER = 2n ** 48n;
 const MAX_TIMESTAMP = 2 ** 40;
 
 /** Throws `UpstreamError` for what no block can be. */
-export function toBlock({ number, hash, parentHash, timestamp, baseFeePerGas }: RpcBlock): HeadBlock {
+export function toBlock(answer: RpcBlock | null): HeadBlock {
+  if (answer === null)
+    throw new UpstreamError(
+      'A node answered that it has no such block. It may be behind, or just starting.',
+      { code: 'rpc_no_block' },
+    );
+  const { number, hash, parentHash, timestamp, baseFeePerGas } = answer;
   const block = {
     number: BigInt(number),
     hash,

@@ -1,5 +1,6 @@
 /** Declares what every part of a certification of a partner works with. */
 
+import { type RpcBlock, toBlock } from '../../../adapters/evm/chain/block.ts';
 import { assetId, parseAssetId } from '../../../domain/asset.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../../domain/order.ts';
@@ -43,11 +44,7 @@ export function tradedPair(world: CertifyWorld, terms: PartnerTerms): PartnerPai
 export async function blockOf({
   rpcUrl,
 }: CertifiedChain): Promise<{ number: bigint; timestamp: UnixSeconds }> {
-  const block = (await rpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as {
-    number: string;
-    timestamp: string;
-  };
-  return { number: BigInt(block.number), timestamp: Number(block.timestamp) };
+  return toBlock((await rpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as RpcBlock | null);
 }
 
 export interface QuoteFields {

@@ -1,5 +1,6 @@
 /** Checks the answers of `lp init` against the venue and the chains. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Abi,
   BaseError as ViemError,
@@ -8,6 +9,7 @@ import {
   encodeFunctionData,
   erc20Abi,
 } from 'viem';
+import { type HeadBlock, type RpcBlock, toBlock } from '../../../adapters/evm/chain/block.ts';
 import { createChain } from '../../../adapters/evm/chain/chain.ts';
 import { createRpc, type ChainRpc, RpcRefusal } from '../../../adapters/evm/rpc/rpc.ts';
 import { createLog } from '../../../adapters/pino/log.ts';
@@ -50,6 +52,8 @@ export interface ChainFacts {
 }
 
 const SAMPLE_BLOCKS = 20n;
+const BLOCK_TRIES = 6;
+const BLOCK_RETRY_MS = 500;
 
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
   if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
@@ -94,24 +98,35 @@ export async function probeChain(
           { code: 'no_escrow' },
         );
     }
-    const newest = BigInt(await rpc.request<Hex>('eth_blockNumber', []));
-    const since = newest > SAMPLE_BLOCKS ? newest - SAMPLE_BLOCKS : 0n;
-    const timeOf = async (block: bigint) =>
-      Number(
-        (await rpc.request<{ timestamp: Hex }>('eth_getBlockByNumber', [`0x${block.toString(16)}`, false]))
-          .timestamp,
-      );
-    const [from, to, window] = await Promise.all([
-      timeOf(since),
-      timeOf(newest),
+    const newest = await knownBlock(rpc, slug, 'latest');
+    const since = newest.number > SAMPLE_BLOCKS ? newest.number - SAMPLE_BLOCKS : 0n;
+    const [first, window] = await Promise.all([
+      knownBlock(rpc, slug, `0x${since.toString(16)}`),
       view(rpc, escrow, escrowAbi, 'MIN_PROOF_WINDOW'),
     ]);
+    const spanMs = (newest.timestamp - first.timestamp) * 1_000;
     return {
       preset: await presetThatFits(rpc, chainId),
-      blockTimeMs: Math.max(250, Math.round(((to - from) * 1_000) / Math.max(1, Number(newest - since)))),
+      blockTimeMs: Math.max(250, Math.round(spanMs / Math.max(1, Number(newest.number - since)))),
       minProofWindowSeconds: Number(window),
     };
   });
+}
+
+/**
+ * Asks again while the answer is null: behind one address there may be several nodes, of which one is behind.
+ * Throws `RequestError` when it stays null.
+ */
+async function knownBlock(rpc: ChainRpc, slug: string, block: Hex | 'latest'): Promise<HeadBlock> {
+  for (let tries = 0; tries < BLOCK_TRIES; tries += 1) {
+    const found = await rpc.request<RpcBlock | null>('eth_getBlockByNumber', [block, false]);
+    if (found !== null) return toBlock(found);
+    await sleep(BLOCK_RETRY_MS);
+  }
+  throw new RequestError(
+    `The endpoint of ${slug} has no block ${block === 'latest' ? 'at all' : BigInt(block)}. Wait until it is synchronised, or use another one.`,
+    { code: 'bad_rpc' },
+  );
 }
 
 /**
