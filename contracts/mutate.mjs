@@ -16,7 +16,8 @@ const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
 const forge = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${os}-${arch}/bin/forge`)
 
 const fillers = ['OneForOne', 'Dex', 'ConstantProduct', 'Concentrated', 'Vault', 'Peg', 'Wrap'].map((kind) => `fillers/${kind}Filler.sol`)
-const files = ['Escrow.sol', 'QuoteBond.sol', 'LpAccount.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
+const libraries = ['Bond', 'Committee', 'DayLimit', 'Fee', 'Ledger', 'Limit', 'Nonce', 'Order', 'Signature', 'Status', 'Token'].map((name) => `libraries/${name}Lib.sol`)
+const files = ['Escrow.sol', 'QuoteBond.sol', 'LpAccount.sol', 'Batch.sol', 'AttestationOracle.sol', ...libraries, ...fillers]
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [

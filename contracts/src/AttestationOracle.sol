@@ -6,6 +6,7 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 
 import {IAttestationOracle} from "./interfaces/IAttestationOracle.sol";
 import {IEscrow} from "./interfaces/IEscrow.sol";
+import {CommitteeLib} from "./libraries/CommitteeLib.sol";
 import {OrderLib} from "./libraries/OrderLib.sol";
 import {SignatureLib} from "./libraries/SignatureLib.sol";
 
@@ -144,9 +145,8 @@ contract AttestationOracle is IAttestationOracle, EIP712, Ownable2Step {
         uint256 m;
         for (uint256 k = first; k < first + count; ++k) {
             address signer = SignatureLib.recover(digest, signatures[k]);
-            while (m < members.length && members[m] < signer) ++m;
-            if (m == members.length || members[m] != signer) revert InvalidAttestation(k, signer);
-            ++m;
+            m = CommitteeLib.behind(members, m, signer);
+            if (m == 0) revert InvalidAttestation(k, signer);
         }
     }
 

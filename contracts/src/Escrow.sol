@@ -20,8 +20,13 @@ import {
 } from "./interfaces/IEscrow.sol";
 import {IInputOracle} from "./interfaces/IInputOracle.sol";
 import {IPermit2} from "./interfaces/IPermit2.sol";
+import {FeeLib} from "./libraries/FeeLib.sol";
+import {LedgerLib} from "./libraries/LedgerLib.sol";
+import {LimitLib} from "./libraries/LimitLib.sol";
+import {NonceLib} from "./libraries/NonceLib.sol";
 import {OrderLib, Terms} from "./libraries/OrderLib.sol";
 import {SignatureLib} from "./libraries/SignatureLib.sol";
+import {StatusLib} from "./libraries/StatusLib.sol";
 import {TokenLib} from "./libraries/TokenLib.sol";
 
 /// @title Escrow
@@ -35,6 +40,7 @@ contract Escrow is IEscrow, IERC5267 {
     using OrderLib for Terms;
     using OrderLib for address;
     using OrderLib for bytes32;
+    using LimitLib for uint256;
     using SafeERC20 for IERC20;
     using TokenLib for address;
 
@@ -76,16 +82,15 @@ contract Escrow is IEscrow, IERC5267 {
 
     /* STORAGE */
 
-    /// @dev The account's balance, and above FEES the fees on its inputs that nobody has collected yet. The two are written
-    /// together, so a trade need not touch the balance of the fee recipient.
+    /// @dev {LedgerLib} says what an entry holds.
     mapping(address account => mapping(address token => uint256)) private _ledger;
     mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
     /// @dev In the two low bits UNLIMITED, LIMITED, or 0: no operator. Above it, of one that was revoked, when.
     mapping(address account => mapping(address operator => uint256)) private _operators;
-    /// @dev From the top: most (96 bits), window (32), since (32), spent (96). {IEscrow-operatorLimit} says what they are.
+    /// @dev {LimitLib} says what a word holds.
     mapping(address account => mapping(address operator => mapping(address token => uint256))) private _limits;
     mapping(address user => mapping(uint256 word => uint256)) private _nonces;
-    /// @dev OrderStatus in the two low bits. Above it, of an order that was opened, when.
+    /// @dev {StatusLib} says what a word holds.
     mapping(bytes32 orderId => uint256) private _status;
     mapping(bytes32 orderId => mapping(bytes32 outputHash => bytes32)) public fillRecord;
     mapping(bytes32 orderId => mapping(bytes32 outputHash => uint256)) public deferredUntil;
@@ -259,8 +264,8 @@ contract Escrow is IEscrow, IERC5267 {
 
     function limitOperator(address operator, address token, uint96 most, uint32 window) external {
         _operators[msg.sender][operator] = LIMITED;
-        uint256 counted = uint128(_limits[msg.sender][operator][token]);
-        _limits[msg.sender][operator][token] = uint256(most) << 160 | uint256(window) << 128 | counted;
+        mapping(address token => uint256) storage limits = _limits[msg.sender][operator];
+        limits[token] = limits[token].ruled(most, window);
         emit OperatorLimited(msg.sender, operator, token, most, window);
     }
 
@@ -286,17 +291,11 @@ contract Escrow is IEscrow, IERC5267 {
     /// @param operator Zero when no limits count: then nothing is counted.
     function _spend(address account, address operator, address token, uint256 amount) private {
         if (operator == address(0)) return;
-        uint256 limit = _limits[account][operator][token];
-        unchecked {
-            uint256 most = limit >> 160;
-            if (block.timestamp >= uint256(uint32(limit >> 96)) + uint32(limit >> 128)) {
-                limit = limit >> 128 << 128 | uint256(uint32(block.timestamp)) << 96;
-            }
-            uint256 spent = uint96(limit);
-            uint256 left = most < spent ? 0 : most - spent;
-            if (amount > left) revert OperatorLimitExceeded(operator, token, left, amount);
-            _limits[account][operator][token] = limit + amount;
-        }
+        mapping(address token => uint256) storage limits = _limits[account][operator];
+        uint256 limit = limits[token].current(block.timestamp);
+        uint256 left = limit.left();
+        if (amount > left) revert OperatorLimitExceeded(operator, token, left, amount);
+        limits[token] = limit.plus(amount);
     }
 
     /* NONCES */
@@ -396,7 +395,7 @@ contract Escrow is IEscrow, IERC5267 {
         }
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
-        _status[orderId] = block.timestamp << 2 | uint256(OrderStatus.Deposited);
+        _status[orderId] = StatusLib.opened(block.timestamp);
         _collect(order, orderId, sponsor, funding);
         _logOpen(orderId, encoded);
     }
@@ -763,14 +762,14 @@ contract Escrow is IEscrow, IERC5267 {
     function _advance(bytes32 orderId, OrderStatus from, OrderStatus to) private {
         OrderStatus status = orderStatus(orderId);
         if (status != from) revert InvalidOrderStatus(orderId, status);
-        _status[orderId] += uint256(to) - uint256(from);
+        _status[orderId] += StatusLib.step(from, to);
     }
 
     function _useNonce(address user, uint256 nonce) private {
-        uint256 word = _nonces[user][nonce >> 8];
-        uint256 bit = 1 << (nonce & 0xff);
-        if (word & bit != 0) revert NonceUsed(user, nonce);
-        _nonces[user][nonce >> 8] = word | bit;
+        mapping(uint256 word => uint256) storage nonces = _nonces[user];
+        uint256 word = nonces[nonce >> 8];
+        if (NonceLib.isUsed(word, nonce)) revert NonceUsed(user, nonce);
+        nonces[nonce >> 8] = NonceLib.used(word, nonce);
     }
 
     /* SIGNATURES */
@@ -978,11 +977,11 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function _debit(address account, address token, uint256 amount) private {
-        uint256 entry = _ledger[account][token];
-        if (uint128(entry) < amount) revert InsufficientBalance(account, token, uint128(entry), amount);
-        unchecked {
-            _ledger[account][token] = entry - amount;
-        }
+        mapping(address token => uint256) storage entries = _ledger[account];
+        uint256 entry = entries[token];
+        uint256 balance = LedgerLib.balance(entry);
+        if (balance < amount) revert InsufficientBalance(account, token, balance, amount);
+        entries[token] = LedgerLib.minus(entry, amount);
     }
 
     /// @param operator Who decided it for the LP, when its limits count.
@@ -1058,13 +1057,12 @@ contract Escrow is IEscrow, IERC5267 {
             uint256 last = terms.length - 1;
             for (uint256 i; i <= last; ++i) {
                 Terms memory t = terms[i];
-                uint256 slice = i == last ? left : amount * t.portionBps() / BPS;
+                uint256 slice = FeeLib.sliceDown(amount, t.portionBps(), left, i == last);
                 left -= slice;
-                uint256 fee = slice * t.feeBps() / BPS;
-                if (first) fee += t.relayFee();
+                uint256 fee = FeeLib.feesDown(slice, t.feeBps(), first, t.relayFee());
                 if (fee > slice) revert FeesExceedSlice(fee, slice);
                 fees += fee;
-                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, slice - fee + (fee << FEES));
+                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, LedgerLib.pack(slice - fee, fee));
             }
         }
     }

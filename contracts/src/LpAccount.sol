@@ -9,12 +9,14 @@ import {IOft, ITokenMessengerV2} from "./interfaces/IBridges.sol";
 import {IEscrow} from "./interfaces/IEscrow.sol";
 import {ILpAccount} from "./interfaces/ILpAccount.sol";
 import {IQuoteBond} from "./interfaces/IQuoteBond.sol";
+import {DayLimit, DayLimitLib} from "./libraries/DayLimitLib.sol";
 import {TokenLib} from "./libraries/TokenLib.sol";
 
 /// @title LpAccount
 /// @notice See {ILpAccount}, which is the manual. Unaudited.
 /// @dev Nothing here depends on the chain: no immutables, so that creation code and address are the same on all of them.
 contract LpAccount is ILpAccount, IERC1271 {
+    using DayLimitLib for DayLimit;
     using SafeERC20 for IERC20;
     using TokenLib for address;
 
@@ -23,14 +25,6 @@ contract LpAccount is ILpAccount, IERC1271 {
     uint256 public constant CHANGE_DELAY = 2 days;
     uint256 public constant CHANGE_WINDOW = 7 days;
     uint256 public constant SETUP_TIME = 1 days;
-
-    /// @dev The two sums are those of `day`, the last in which something was counted.
-    struct Limit {
-        uint128 most;
-        uint128 day;
-        uint128 requested;
-        uint128 sent;
-    }
 
     /// @dev `via` is the messenger of a CCTP route, and the token of an OFT route.
     struct Route {
@@ -48,7 +42,7 @@ contract LpAccount is ILpAccount, IERC1271 {
     bool public closed;
 
     mapping(bytes32 id => uint256) public availableAt;
-    mapping(address token => Limit) private _limits;
+    mapping(address token => DayLimit) private _limits;
     mapping(address token => mapping(uint32 domain => Route)) public cctpRoute;
     mapping(address oft => mapping(uint32 eid => Route)) public oftRoute;
 
@@ -215,8 +209,8 @@ contract LpAccount is ILpAccount, IERC1271 {
             amount = IEscrow(escrow).balanceOf(address(this), token);
         } else if (msg.sender != owner) {
             _requireMover();
-            Limit storage limit = _today(token);
-            limit.requested = _count(token, limit.most, limit.requested, amount);
+            DayLimit storage limit = _limits[token].today(block.timestamp);
+            limit.requested = DayLimitLib.counted(token, limit.most, limit.requested, amount);
         }
         IEscrow(escrow).requestWithdrawal(token, amount);
     }
@@ -313,28 +307,14 @@ contract LpAccount is ILpAccount, IERC1271 {
     /* LIMITS */
 
     function moverLimit(address token) external view returns (uint256 most, uint256 requested, uint256 sent) {
-        Limit memory limit = _limits[token];
+        DayLimit memory limit = _limits[token];
         if (limit.day != block.timestamp / 1 days) return (limit.most, 0, 0);
         return (limit.most, limit.requested, limit.sent);
     }
 
-    /// @dev Begins the day's sums.
-    function _today(address token) private returns (Limit storage limit) {
-        limit = _limits[token];
-        uint128 day = uint128(block.timestamp / 1 days);
-        if (limit.day != day) (limit.day, limit.requested, limit.sent) = (day, 0, 0);
-    }
-
     function _countSent(address token, uint256 amount) private {
-        Limit storage limit = _today(token);
-        limit.sent = _count(token, limit.most, limit.sent, amount);
-    }
-
-    /// @dev A limit that was lowered may be below the sum.
-    function _count(address token, uint256 most, uint256 sum, uint256 amount) private pure returns (uint128) {
-        uint256 left = most > sum ? most - sum : 0;
-        if (amount > left) revert MoverLimitExceeded(token, left, amount);
-        return uint128(sum + amount);
+        DayLimit storage limit = _limits[token].today(block.timestamp);
+        limit.sent = DayLimitLib.counted(token, limit.most, limit.sent, amount);
     }
 
     /* TREASURY */

@@ -7,6 +7,7 @@ import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/Messa
 
 import {Commitment, IEscrow, MandateOutput, OrderStatus, StandardOrder} from "./interfaces/IEscrow.sol";
 import {Fade, IQuoteBond} from "./interfaces/IQuoteBond.sol";
+import {BondLib} from "./libraries/BondLib.sol";
 import {OrderLib, Terms} from "./libraries/OrderLib.sol";
 import {SignatureLib} from "./libraries/SignatureLib.sol";
 import {TokenLib} from "./libraries/TokenLib.sol";
@@ -23,8 +24,6 @@ contract QuoteBond is IQuoteBond {
     using OrderLib for bytes32;
     using SafeERC20 for IERC20;
     using TokenLib for address;
-
-    uint256 private constant BPS = 10_000;
 
     struct Bond {
         uint256 amount;
@@ -56,7 +55,7 @@ contract QuoteBond is IQuoteBond {
 
     constructor(address escrow, address forfeitTo, uint256 shareBps, uint256 takeBackDelay) {
         if (escrow.code.length == 0 || forfeitTo == address(0) || forfeitTo == address(this)) revert InvalidParameter();
-        if (shareBps == 0 || shareBps > BPS) revert InvalidParameter();
+        if (shareBps == 0 || shareBps > BondLib.BPS) revert InvalidParameter();
         ESCROW = escrow;
         FORFEIT_TO = forfeitTo;
         SHARE_BPS = shareBps;
@@ -274,16 +273,10 @@ contract QuoteBond is IQuoteBond {
         uint256 promised
     ) private returns (uint256 paid) {
         Bond storage bond = _bonds[commitment.lp][token];
-        uint256 cost = bond.amount;
-        // A bond is less than 2^128, so a promise above that costs all of it. The product fits.
-        if (promised >> 128 == 0) {
-            uint256 full = 2 * (promised * SHARE_BPS / BPS);
-            if (full < cost) cost = full;
-        }
-        if (cost == 0) return 0;
-        uint256 forfeited = cost / 2;
-        paid = cost - forfeited;
-        bond.amount -= cost;
+        uint256 forfeited;
+        (paid, forfeited) = BondLib.cost(bond.amount, promised, SHARE_BPS);
+        if (paid == 0) return 0;
+        bond.amount -= paid + forfeited;
         if (bond.leaving > bond.amount) bond.leaving = bond.amount;
         owed[FORFEIT_TO][token] += forfeited;
         emit Faded(commitment.lp, user, orderId, commitment.quoteId, reason, token, promised, paid, forfeited);

@@ -26,56 +26,61 @@ export const builds = {
   },
   "runtime": {
    "start": 618,
-   "length": 23492
+   "length": 23427
   },
   "immutables": {
    "MAX_FEE_BPS": [
-    1825,
-    19833
+    1803,
+    19694
    ],
    "MIN_PROOF_WINDOW": [
-    2689,
-    4859,
-    6242
+    2667,
+    4837,
+    6220
    ],
    "PERMIT2": [
-    5628,
-    13416,
-    20891
+    5606,
+    13394,
+    20752
    ],
    "WITHDRAWAL_DELAY": [
-    1699,
-    8603,
-    19394
+    1677,
+    8581,
+    19255
    ],
    "WITHDRAWAL_WINDOW": [
-    1082,
-    1652,
-    5722,
-    10359
+    1060,
+    1630,
+    5700,
+    10337
    ],
    "_deploymentChainId": [
-    18389
+    18256
    ],
    "_deploymentDomain": [
-    18427
+    18294
    ],
    "feeRecipient": [
-    6758,
-    6951,
-    7334
+    6736,
+    6929,
+    7312
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0xab62092989b4b21b62997107e82d7999a44c2901fd7f8ae2c0f92a8193a1d697",
+   "contracts/src/Escrow.sol": "0x9ad3b3427e261787dcebb0ff74062357c6fe975e736e630555eb59c2e8cf4f2b",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IERC3009.sol": "0xf13de393299cb5615dad502bf087d523d1fa3a41a5ad4c53b8cf085fa65e3663",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/interfaces/IPermit2.sol": "0xf8712705e648aa106ebba122b3c04d6f8a339a7ede725495ca66e955fa9955be",
+   "contracts/src/libraries/FeeLib.sol": "0x782c3c66888d7014afd45013f16aeb4d607b84cd0d6276d93ee0c30a8ba11625",
+   "contracts/src/libraries/LedgerLib.sol": "0xaa6a61498502c2e66a7221457ef771def7620f1a2fa94b9d36081ef7837b15e5",
+   "contracts/src/libraries/LimitLib.sol": "0x6d9f782268daa83bc8cba1672eaf4b2b4d69fdd856d71ebd86aa37d54e1df1c7",
+   "contracts/src/libraries/NonceLib.sol": "0x1da51a9a1d05536a4277f5e9d9d194fbde726b22bd5200953033d5a547681a57",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
    "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
+   "contracts/src/libraries/StatusLib.sol": "0x01c351a96c42900005d153b9fedbd64cb51bdcd768f38c968f8198e07ad4e75b",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -117,7 +122,7 @@ export const builds = {
   },
   "runtime": {
    "start": 1813,
-   "length": 8341
+   "length": 8309
   },
   "immutables": {
    "ROTATION_DELAY": [
@@ -125,33 +130,34 @@ export const builds = {
     2636
    ],
    "_cachedChainId": [
-    5557
+    5371
    ],
    "_cachedDomainSeparator": [
-    5599
+    5413
    ],
    "_cachedThis": [
-    5515
+    5329
    ],
    "_hashedName": [
-    5680
+    5494
    ],
    "_hashedVersion": [
-    5720
+    5534
    ],
    "_name": [
-    4635
+    4449
    ],
    "_version": [
-    4678
+    4492
    ]
   },
   "sources": {
-   "contracts/src/AttestationOracle.sol": "0x467367956cfb3b1bab90c09beba8ef1a1a721fa6a2dd62c7e1baafdbc701896c",
+   "contracts/src/AttestationOracle.sol": "0x1f736c1cb91644294bce9c387da44dac43a77afdb6a3832c36f892f6d8b47ab5",
    "contracts/src/interfaces/IAttestationOracle.sol": "0xdeaae6b357ef05f13eb12eabf3c8ce95514f8b6445c42815a0c1d8e03949a504",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
+   "contracts/src/libraries/CommitteeLib.sol": "0x5ebfaf64874419e1d3a83df6bd39b40d4c73856c092068d861658e991cf61b1e",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
    "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
    "node_modules/@openzeppelin/contracts/access/Ownable.sol": "0xff6d0bb2e285473e5311d9d3caacb525ae3538a80758c10649a4d61029b017bb",
@@ -192,7 +198,7 @@ export const builds = {
   },
   "runtime": {
    "start": 657,
-   "length": 15810
+   "length": 15859
   },
   "immutables": {
    "ESCROW": [
@@ -209,16 +215,16 @@ export const builds = {
     7705,
     7907,
     8242,
-    10233,
-    10588
+    10169,
+    10524
    ],
    "FORFEIT_TO": [
     249,
-    9355
+    9292
    ],
    "SHARE_BPS": [
     736,
-    9171
+    9157
    ],
    "TAKE_BACK_DELAY": [
     794,
@@ -230,10 +236,11 @@ export const builds = {
    ]
   },
   "sources": {
-   "contracts/src/QuoteBond.sol": "0x67cf93a9577d87833616e58251843e8b25802656cdc6b85977a2aabf8c1d52a8",
+   "contracts/src/QuoteBond.sol": "0x48627683fb19ea4059a5e1cde175d45aa1db81d32d0e236557349c20ad8a9b1f",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
+   "contracts/src/libraries/BondLib.sol": "0xc5842b987f125992eb3b56025ba9a26385cf7fb7889d47b8718b3a8bb2545c2d",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
    "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
@@ -574,16 +581,17 @@ export const builds = {
   },
   "runtime": {
    "start": 210,
-   "length": 15120
+   "length": 15156
   },
   "immutables": {},
   "sources": {
-   "contracts/src/LpAccount.sol": "0x446f681196903f25e1553a8b6fd6b8982d014aac4454292ff4e27f4c50556574",
+   "contracts/src/LpAccount.sol": "0x7ab1b00377f51efb879fb7dc1f073e0ac786a65f5f5f550af060428473d5417e",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IBridges.sol": "0x370e6bf5a22d8641bef50383fce99ee3600e9fe74b3bb80f34369ddcec74bc87",
    "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
    "contracts/src/interfaces/ILpAccount.sol": "0xccbca5db3e90d7150984e7348cf5f5f81a9078f131061bed7885d6083712c658",
    "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
+   "contracts/src/libraries/DayLimitLib.sol": "0xca62a529896f4de10f0d90556ea99148cb4dc86ab3e62bb0e78ac655c9df6f99",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
