@@ -73,14 +73,19 @@ function reaches(file, pattern, seen) {
  * @returns {{ name: string, tests: string[] }[]} the missing programs, with the tests that start them
  */
 export function missingPrograms() {
-  const missing = () => PROGRAMS.filter(({ name, or = name }) => !isOnPath(name) && !isOnPath(or));
-  if (missing().length > 0 && process.getuid?.() === 0 && isOnPath('apt-get')) installDebian(missing());
-  const left = missing().map((program) => ({ ...program, tests: testsOf(program) }));
+  const left = missingOf(PROGRAMS).map((program) => ({ ...program, tests: testsOf(program) }));
   if (left.length > 0)
     console.error(
       `Missing: ${left.map(({ name }) => name).join(', ')}. Their tests are left out. To install: ${commandFor(left)}`,
     );
   return left;
+}
+
+/** Installs what is missing of some programs where it may, and returns what is missing still. */
+function missingOf(programs) {
+  const missing = () => programs.filter(({ name, or = name }) => !isOnPath(name) && !isOnPath(or));
+  if (missing().length > 0 && process.getuid?.() === 0 && isOnPath('apt-get')) installDebian(missing());
+  return missing();
 }
 
 /** Sets what the test configurations read, so that test files of missing programs are left out. */
@@ -98,7 +103,7 @@ function commandFor(programs) {
 }
 
 function installDebian(programs) {
-  console.error(`Installing ${programs.map(({ name }) => name).join(', ')} for the tests (apt-get) …`);
+  console.error(`Installing ${programs.map(({ name }) => name).join(', ')} (apt-get) …`);
   const apt = (...words) =>
     spawnSync('apt-get', words, {
       stdio: ['ignore', 'ignore', 'inherit'],
