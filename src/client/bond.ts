@@ -1,7 +1,7 @@
 /** An LP's bond: checked before the taker signs, and claimed when the LP's promise fails. */
 
 import { encodeFunctionData, parseAbi } from 'viem';
-import { bondNeededFor, firmBond } from '../domain/bond.ts';
+import { bondNeededFor, firmBond, latestBonded } from '../domain/bond.ts';
 import { type SignedCommitment, signedPart } from '../domain/commitment.ts';
 import type { Address, Hex } from '../domain/hex.ts';
 import { DistrustError, UnreachableError, WalletError } from './errors.ts';
@@ -106,8 +106,14 @@ export async function requireBond(
     if (!intoLedger && output?.callbackData !== '0x') refuse('its recipient is called');
     if (timestamp + BigInt(fillWindow) > BigInt(order.fillDeadline))
       refuse(`it must be open ${fillWindow} s before ${order.fillDeadline}`);
-    const delay = await asked(rpc.readContract({ ...at, functionName: 'TAKE_BACK_DELAY' }));
-    if (BigInt(order.expires) >= timestamp + delay) refuse('it could be taken back before the refund');
+    const [takeBack, withdrawal] = await Promise.all([
+      asked(rpc.readContract({ ...at, functionName: 'TAKE_BACK_DELAY' })),
+      readEscrow(rpc, domain.escrow, 'WITHDRAWAL_DELAY', []),
+    ]);
+    const delays = { withdrawalSeconds: Number(withdrawal), takeBackSeconds: Number(takeBack) };
+    const { fillDeadline, expires } = order;
+    if (fillDeadline > latestBonded({ now: Number(timestamp), delays }, expires - fillDeadline))
+      refuse('by the refund it could be taken back, or the signature be void by a revocation');
     const { orderId, quoteId } = terms;
     const signed = signedPart(domain, { ...commitment, orderId, quoteId }, commitment.signature);
     const signer = await signerOf(signed.digest, signed.signature);

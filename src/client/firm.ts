@@ -3,6 +3,7 @@
 import { erc20Abi, parseAbi } from 'viem';
 import { max } from '../domain/amount.ts';
 import type { Asset } from '../domain/asset.ts';
+import { latestPaid } from '../domain/bond.ts';
 import { commitmentDigest, type SignedCommitment, signedPart } from '../domain/commitment.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { DistrustError } from './errors.ts';
@@ -94,7 +95,8 @@ export async function requireFirm(
   async function requireDelay(): Promise<void> {
     if (terms.commitments.length === 0) return;
     const delay = await readEscrow(dest.rpc, settler, 'WITHDRAWAL_DELAY', []);
-    if (BigInt(order.fillDeadline) > destBlock.timestamp + delay)
+    const delays = { withdrawalSeconds: Number(delay), takeBackSeconds: undefined };
+    if (order.fillDeadline > latestPaid({ now: Number(destBlock.timestamp), delays }))
       throw new DistrustError(
         'withdrawal_delay',
         `An LP can withdraw (in ${delay} s) before the fill deadline ${order.fillDeadline}.`,

@@ -1,4 +1,8 @@
-/** The bond that an LP answers with for its promises, as the contract `QuoteBond` counts it. */
+/**
+ * The bond that an LP answers with for its promises, as the contract `QuoteBond` counts it, and how long bond
+ * and money are sure to stay. An LP that takes them away has to ask the contract and wait for a delay: a
+ * promise that ends within the delay is backed to its end.
+ */
 
 import type { Chain } from './chain.ts';
 import type { Address, Bytes32 } from './hex.ts';
@@ -83,3 +87,42 @@ export const claimedIn = ({
   origin.id === dest.id
     ? { chainId: dest.id, token: outputToken.address }
     : { chainId: origin.id, token: inputToken.address };
+
+/** The delays of one chain's contracts, in seconds. They never change. */
+export interface BackingDelays {
+  /** From the request until a balance leaves the escrow. */
+  withdrawalSeconds: number;
+  /** From the request until a bond leaves the bond contract; undefined where there is none. */
+  takeBackSeconds: number | undefined;
+}
+
+/** One chain's delays, counted from its latest block: a request that nobody has seen is in a later one. */
+export interface Backing {
+  now: UnixSeconds;
+  delays: BackingDelays;
+}
+
+/** Returns the latest fill deadline by which no balance leaves the paying escrow. */
+export const latestPaid = ({ now, delays }: Backing): UnixSeconds => now + delays.withdrawalSeconds;
+
+/**
+ * Returns the latest fill deadline of an order across chains for which its origin's bond pays. The bond
+ * contract takes the signature of a revoked operator only for deadlines within the escrow's delay. The claim
+ * follows the refund, which is possible after `expires`: the bond may leave no earlier.
+ */
+export const latestBonded = (
+  { now, delays: { withdrawalSeconds, takeBackSeconds = 0 } }: Backing,
+  proofWindowSeconds: number,
+): UnixSeconds => now + Math.min(withdrawalSeconds, takeBackSeconds - 1 - proofWindowSeconds);
+
+/**
+ * Returns the latest fill deadline of a quote. `bonding`: the origin of an order across chains whose bond has
+ * to answer for it. On one chain a bond leaves later than a balance does, so `latestPaid` is enough.
+ */
+export const latestFillDeadline = (
+  { paying, bonding }: { paying: Backing; bonding: Backing | undefined },
+  proofWindowSeconds: number,
+): UnixSeconds =>
+  bonding === undefined
+    ? latestPaid(paying)
+    : Math.min(latestPaid(paying), latestBonded(bonding, proofWindowSeconds));

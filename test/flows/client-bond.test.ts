@@ -192,6 +192,44 @@ test('across chains the terms of the bond say what it covers', async () => {
   await expect(check({ bond: 'required' })).resolves.toBeDefined();
 });
 
+test('across chains the bond has to stay until after the refund, and pay for a signer revoked by then', async () => {
+  const lp = await lpWithBond({ usdc: USDC_IN / 100n });
+  await origin.send(lp.lp.address, quoteBond(), setBondTermsCall({ fillWindowSeconds: 5, wallets: true }));
+  const { check, request } = await takerOf(lp, {
+    output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) },
+  });
+  const { candidate, order } = await check();
+  const rpc = readerOf(origin);
+  const { timestamp } = await rpc.getBlock();
+  /** Checks where a contract of the origin has this delay. */
+  const where = (name: string, seconds: bigint) => {
+    const readContract = (call: { functionName: string }) =>
+      call.functionName === name ? Promise.resolve(seconds) : rpc.readContract(call as never);
+    const client = createClient({
+      url: v.url,
+      key,
+      chains: {
+        [origin.chain.id]: {
+          rpc: { ...rpc, readContract } as typeof rpc,
+          escrow: origin.chain.escrow,
+          oracles: [origin.chain.oracle],
+          quoteBond: quoteBond(),
+        },
+        [dest.chain.id]: { rpc: readerOf(dest), escrow: dest.chain.escrow, oracles: [dest.chain.oracle] },
+      },
+    });
+    return client.check(candidate, { request, bond: 'required' });
+  };
+  for (const [name, least] of [
+    // The refund is possible one second after `expires`.
+    ['TAKE_BACK_DELAY', BigInt(order.expires) + 1n - timestamp],
+    ['WITHDRAWAL_DELAY', BigInt(order.fillDeadline) - timestamp],
+  ] as const) {
+    await expect(where(name, least)).resolves.toBeDefined();
+    expect((await refusal(where(name, least - 1n))).code).toBe('bond');
+  }
+});
+
 test('a client without the address of the bond contract says so', async () => {
   const lp = await lpWithBond();
   const { check, request } = await takerOf(lp);
