@@ -50,6 +50,8 @@ export interface ChainViews {
   /** Returns the LP's bond; undefined where no bond contract is configured. */
   bond(lp: Address, token: Address, at?: bigint): Promise<Bond | undefined>;
   bondTerms(lp: Address, at?: bigint): Promise<BondTerms | undefined>;
+  /** Returns the seconds from the request until a bond can leave. */
+  bondTakeBackDelay(at?: bigint): Promise<number | undefined>;
   /** Returns the share of a failed promise that its taker is paid, in ten-thousandths. */
   bondShareBps(at?: bigint): Promise<bigint | undefined>;
   isProven(

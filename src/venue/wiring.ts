@@ -135,7 +135,10 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const quoter = createRfqQuoter({ ...shared, sandbox: forced }, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 
-  const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, relayFees, screening });
+  const preflighter = createPreflighter({
+    ...ports,
+    ...{ sealing, chainBulkhead, relayFees, screening, liquidity },
+  });
   const venuesById = new Map(routeVenues.map((venue) => [venue.id, venue]));
   const submitter = createSubmitter({
     ...ports,

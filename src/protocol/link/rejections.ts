@@ -14,7 +14,8 @@ export const REJECTIONS = {
     message:
       'Times do not fit: fillDeadline = validUntil + landingMarginSeconds, expires = fillDeadline + ' +
       'proofWindowSeconds, the commitment ends at fillDeadline, and validUntil lies between minValidUntil ' +
-      "and the venue's maximum.",
+      "and the venue's maximum. fillDeadline lies within the settler's WITHDRAWAL_DELAY; across chains, where " +
+      'minBond names the input, also within that of the origin, and expires within its TAKE_BACK_DELAY.',
   },
   terms: {
     field: 'order',

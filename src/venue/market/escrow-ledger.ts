@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { type BondDemand, firmBond } from '../../domain/bond.ts';
+import { type Backing, type BackingDelays, type BondDemand, firmBond } from '../../domain/bond.ts';
 import type { SpendingLimit } from '../../settlement/spending-limit.ts';
 import type { OpenQuotes } from './open-quotes.ts';
 
@@ -41,6 +41,8 @@ interface Followed {
 export interface EscrowLedger {
   port: ChainPort;
   accounts: Map<Address, Followed>;
+  /** undefined before an account is followed. */
+  delays: BackingDelays | undefined;
   /**
    * Nonce groups that events ended. They count until the changed balances are read; otherwise the same money
    * could be promised twice.
@@ -60,6 +62,25 @@ export interface LiquidityState {
   readonly groups: Map<Bytes32, string>;
   readonly ledgers: Map<number, EscrowLedger>;
 }
+
+/** Reads the delays of the contracts, once. */
+export async function readDelays(ledger: EscrowLedger): Promise<void> {
+  if (ledger.delays !== undefined) return;
+  const { port } = ledger;
+  const [withdrawalSeconds, takeBackSeconds] = await Promise.all([
+    port.withdrawalDelay(),
+    port.bondTakeBackDelay(),
+  ]);
+  ledger.delays = { withdrawalSeconds, takeBackSeconds };
+}
+
+const NOT_READ: BackingDelays = { withdrawalSeconds: 0, takeBackSeconds: 0 };
+
+/** Before the delays are read nothing counts as backed. */
+export const backingOn = (ledger: EscrowLedger | undefined): Backing => ({
+  now: ledger?.port.head()?.timestamp ?? 0,
+  delays: ledger?.delays ?? NOT_READ,
+});
 
 export const readAccount = (state: LiquidityState, ledger: EscrowLedger, account: Address): Promise<void[]> =>
   Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(state, ledger, account, address)));

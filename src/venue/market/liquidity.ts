@@ -3,17 +3,29 @@
  * balances to read again; a full read every 30 blocks repairs the rest.
  */
 
+import { latestFillDeadline } from '../../domain/bond.ts';
+import type { Chain } from '../../domain/chain.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 import { limitAt } from '../../settlement/spending-limit.ts';
 import {
+  backingOn,
   demandedBond,
   dropUnused,
   type EscrowLedger,
   type LiquidityDeps,
   type LiquidityState,
   readAccount,
+  readDelays,
 } from './escrow-ledger.ts';
 import { follow } from './follow-escrow.ts';
+
+/** What decides which contracts back an order. */
+interface BackedRoute {
+  origin: Pick<Chain, 'id'>;
+  dest: Pick<Chain, 'id'>;
+  inputToken: { address: Address };
+}
 
 export interface Liquidity {
   /**
@@ -38,6 +50,13 @@ export interface Liquidity {
   operatorHeadroom(chainId: number, account: Address, operator: Address, token: Address): bigint | undefined;
   /** Returns whether the account's bond in this token is less than the venue demands, from the cache. */
   bondIsShort(chainId: number, account: Address, token: Address): boolean;
+  /**
+   * Returns the latest fill deadline by which neither the LP's money nor a bond that the venue demands can
+   * leave. From memory: `watch` has read the delays of a session's chains.
+   */
+  latestFillDeadline(route: BackedRoute, proofWindowSeconds: number): UnixSeconds;
+  /** Asks the chains for delays that this replica has not read. */
+  latestFillDeadlineNow(route: BackedRoute, proofWindowSeconds: number): Promise<UnixSeconds>;
   /** Calls the listener when an operator that is followed may sign no more. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
   start(): void;
@@ -55,6 +74,7 @@ export function createLiquidity(deps: LiquidityDeps): Liquidity {
         {
           port,
           accounts: new Map(),
+          delays: undefined,
           ended: new Set(),
           read: undefined,
           busy: false,
@@ -82,6 +102,8 @@ export function createLiquidity(deps: LiquidityDeps): Liquidity {
     operatorHeadroom: (chainId, account, operator, token) =>
       operatorHeadroom(state, chainId, account, operator, token),
     bondIsShort: (chainId, account, token) => bondIsShort(state, chainId, account, token),
+    latestFillDeadline: (route, proofWindowSeconds) => latestBacked(state, route, proofWindowSeconds),
+    latestFillDeadlineNow: (route, proofWindowSeconds) => latestBackedNow(state, route, proofWindowSeconds),
     onRevoked: (listener) => void state.revoked.push(listener),
     start: () => start(deps, state),
     stop: () => stop(state),
@@ -102,7 +124,7 @@ async function watch(
   followed.sessions++;
   if (operator !== account) followed.operators.add(operator);
   try {
-    await readAccount(state, ledger, account);
+    await Promise.all([readDelays(ledger), readAccount(state, ledger, account)]);
   } catch (error) {
     unwatch(deps, state, chainId, account);
     throw error;
@@ -162,6 +184,31 @@ function operatorHeadroom(
 const bondIsShort = (state: LiquidityState, chainId: number, account: Address, token: Address): boolean =>
   (state.ledgers.get(chainId)?.accounts.get(account)?.holdings.get(token)?.bond ?? 0n) <
   demandedBond(state, chainId, token);
+
+function latestBacked(
+  state: LiquidityState,
+  { origin, dest, inputToken }: BackedRoute,
+  proofWindowSeconds: number,
+): UnixSeconds {
+  const bonded = origin.id !== dest.id && demandedBond(state, origin.id, inputToken.address) > 0n;
+  return latestFillDeadline(
+    {
+      paying: backingOn(state.ledgers.get(dest.id)),
+      bonding: bonded ? backingOn(state.ledgers.get(origin.id)) : undefined,
+    },
+    proofWindowSeconds,
+  );
+}
+
+async function latestBackedNow(
+  state: LiquidityState,
+  route: BackedRoute,
+  proofWindowSeconds: number,
+): Promise<UnixSeconds> {
+  const ledgers = [route.origin.id, route.dest.id].map((id) => state.ledgers.get(id));
+  await Promise.all(ledgers.map((ledger) => ledger && readDelays(ledger)));
+  return latestBacked(state, route, proofWindowSeconds);
+}
 
 function start(deps: LiquidityDeps, state: LiquidityState): void {
   for (const ledger of state.ledgers.values())

@@ -9,6 +9,7 @@ import type { Action } from '../../protocol/api/preflight.ts';
 import { approveCall } from '../../settlement/call.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
+import type { Liquidity } from '../market/liquidity.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { Screening } from '../access/screening.ts';
 import type { Sealing, VerifiedQuote } from '../quoting/sealing.ts';
@@ -18,6 +19,7 @@ export type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
   chainBulkhead: Bulkhead<number>;
   relayFees: RelayFees;
   screening: Screening;
+  liquidity: Pick<Liquidity, 'latestFillDeadlineNow'>;
   store: Pick<OrderStore, 'orderOfNonce' | 'nextLegs'>;
 };
 

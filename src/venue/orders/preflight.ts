@@ -23,7 +23,7 @@ import { receiverOf } from '../quoting/receiver.ts';
 import type { SealOwner, VerifiedQuote } from '../quoting/sealing.ts';
 import { progressOf } from './status.ts';
 import { legTaken, siblingUsed, type TradingCaller } from './submit.ts';
-import { PARTIES, requireOrigin } from './verify-submission.ts';
+import { PARTIES, requireBacking, requireOrigin } from './verify-submission.ts';
 import { nonceUsed, readTaker, type TakerState } from './taker.ts';
 import { choiceOf, lockPlan } from './lock-plan.ts';
 import { approvals, orderSignature, type PreflightDeps, transaction } from './preflight-actions.ts';
@@ -89,6 +89,7 @@ async function planFor(
       ['body', 'quoteResponse', 'validUntil'],
       'The quote is no longer valid. Ask for a new one.',
     );
+  await requireBacking(deps.liquidity, opened);
   await deps.screening.requireAllowed(
     { taker: opened.order.user, receiver: receiverOf(opened.order) },
     PARTIES,

@@ -9,7 +9,8 @@
  * 4. the time: the quote is still valid
  * 5. the taker's signature over the order
  * 6. the order nonce is unused on chain
- * 7. the route venue is connected, and every LP's signer may still sign for the LP
+ * 7. no LP can take its money or a demanded bond away before the quote ends; the route venue is connected,
+ *    and every LP's signer may still sign for the LP
  * 8. taker and receiver pass screening
  * 9. the lock, sent or standing, lets the escrow collect the input
  * 10. the time again, since a slow node may have outlasted the quote

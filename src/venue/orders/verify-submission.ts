@@ -71,6 +71,20 @@ export function requireTime(deps: SubmitDeps, { validUntil }: VerifiedQuote, por
     );
 }
 
+/** Throws 422 when an LP could take its money or its bond away before the quote ends. */
+export async function requireBacking(
+  liquidity: Pick<Liquidity, 'latestFillDeadlineNow'>,
+  { commitments, order: { fillDeadline, expires }, ...route }: VerifiedQuote,
+): Promise<void> {
+  if (commitments.length === 0) return;
+  if (fillDeadline > (await liquidity.latestFillDeadlineNow(route, expires - fillDeadline)))
+    throw invalid(
+      'quote_expired',
+      ['body', 'quoteResponse', 'order'],
+      'An LP could take away what stands behind this quote before it ends. Ask for a new one; nothing was submitted.',
+    );
+}
+
 export async function verifyOnChain(
   deps: SubmitDeps,
   request: SubmitRequest,
@@ -81,6 +95,7 @@ export async function verifyOnChain(
   const { order } = opened;
   const taker = await deps.chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
   if (taker.nonceUsed) throw await nonceUsed(port, opened);
+  await requireBacking(deps.liquidity, opened);
   await requireCommitments(deps, opened);
   const screened = await deps.screening.requireAllowed(
     { taker: order.user, receiver: receiverOf(order) },

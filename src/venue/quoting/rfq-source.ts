@@ -11,7 +11,7 @@ import type { FanOutOptions } from '../options.ts';
 import type { SolverReplies } from './fan-out.ts';
 import type { RelayTerms } from './relay-fee.ts';
 import { commitSplit, isInTime, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
-import { unavailable, whyNoQuotes } from './unavailable.ts';
+import { backedTooBriefly, unavailable, whyNoQuotes } from './unavailable.ts';
 import type { QuoteBudget } from './unsubmitted.ts';
 import { backingOf, type SolverRequest } from './verify.ts';
 import { isUnderWatch, rankAndVerify, rankingOf, type RfqCandidate } from './rank-quotes.ts';
@@ -84,7 +84,7 @@ async function find(
   const asked = solverRequest(deps, options, pair, nonce, relayTerms, crossChain);
   const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
   const gate = gateOf(deps, pair);
-  deps.shadowRequests.show(asked.rfq, gate, asked.nonceGroup, asked.latestValidUntil);
+  deps.shadowRequests.show(asked.rfq, gate, asked.nonceGroup, pair.latestValidUntil);
   const sessions = eligibleSessions(deps, pair, gate);
   if (sessions.length === 0)
     return nothing(
@@ -94,6 +94,9 @@ async function find(
         corridor,
       ),
     );
+
+  if (asked.latestValidUntil < (pair.minValidUntil ?? asked.now + 1))
+    return nothing(backedTooBriefly(asked.latestValidUntil, corridor));
 
   const budget = deps.unsubmitted.reserve(sessions, wantedBy(deps, pair, asked));
   try {

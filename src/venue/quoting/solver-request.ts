@@ -59,6 +59,12 @@ export function solverRequest(
 ): SolverRequest {
   const { request, input, output, side, amount, taker, receiver, minValidUntil } = pair;
   const [origin, dest] = [input.chain, output.chain];
+  const landingMarginSeconds = crossChain
+    ? landingSecondsOf(deps.prices, origin, side === 'exactInput' ? input.token : output.token, amount)
+    : origin.landingMarginSeconds;
+  const proofWindowSeconds = crossChain ? origin.proofWindowSeconds : SAME_CHAIN_PROOF_SECONDS;
+  const route = { origin, dest, inputToken: input.token };
+  const latestFillDeadline = deps.liquidity.latestFillDeadline(route, proofWindowSeconds);
   return {
     rfq: {
       type: 'rfq',
@@ -87,15 +93,11 @@ export function solverRequest(
               .callbackData,
           },
         }),
-        landingMarginSeconds: crossChain
-          ? landingSecondsOf(deps.prices, origin, side === 'exactInput' ? input.token : output.token, amount)
-          : origin.landingMarginSeconds,
-        proofWindowSeconds: crossChain ? origin.proofWindowSeconds : SAME_CHAIN_PROOF_SECONDS,
+        landingMarginSeconds,
+        proofWindowSeconds,
       },
     },
-    origin,
-    dest,
-    inputToken: input.token,
+    ...route,
     outputToken: output.token,
     side,
     amount,
@@ -103,7 +105,7 @@ export function solverRequest(
     relayFee: relayTerms.relayFee,
     nonceGroup: nonceGroupOf(origin.id, taker, nonce),
     now: pair.now,
-    latestValidUntil: pair.latestValidUntil,
+    latestValidUntil: Math.min(pair.latestValidUntil, latestFillDeadline - landingMarginSeconds),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Explains why there are no quotes, and what the taker can change. */
 
 import { formatTokens } from '../../domain/amount.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
 import type { Declined } from './fan-out.ts';
 
@@ -61,6 +62,14 @@ export function whyNoQuotes(
     corridor,
   );
 }
+
+/** An LP could take its money or its bond away before such a quote ends. */
+export const backedTooBriefly = (until: UnixSeconds, corridor: string): ProductUnavailable =>
+  unavailable(
+    'validity_unavailable',
+    `The money behind a quote is sure to stay for one that is valid until ${until} at most. Ask with an earlier minValidUntil, or with none.`,
+    corridor,
+  );
 
 /** Other requests took what was offered. */
 export const promisedMeanwhile = (corridor: string): ProductUnavailable =>

@@ -35,6 +35,7 @@ export interface SolverRequest {
   nonceGroup: string;
   /** Chain time at which the request was made. */
   now: UnixSeconds;
+  /** By the venue's own maximum, and by how long the LPs' money and bonds are sure to stay. */
   latestValidUntil: UnixSeconds;
 }
 

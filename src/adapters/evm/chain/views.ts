@@ -82,6 +82,9 @@ export function createViews(
       const [fillWindowSeconds, wallets] = await quoteBond('termsOf', [lp], at);
       return { fillWindowSeconds, wallets };
     },
+    async bondTakeBackDelay(at) {
+      return quoteBond && Number(await quoteBond('TAKE_BACK_DELAY', [], at));
+    },
     bondShareBps: async (at) => quoteBond?.('SHARE_BPS', [], at),
     isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
       viewsOf(call, attestationOracleAbi, oracle)(
