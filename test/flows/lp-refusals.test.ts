@@ -126,6 +126,7 @@ function maker({
       takers: { adverse: () => 1.5 },
       winRates: { params: (route) => route.params, explore: () => 0 },
       signals: { of: () => undefined },
+      bonds: { latestFillDeadline: () => undefined },
       leases: {
         covers: () => true,
         extend: () => Promise.resolve(true),

@@ -66,6 +66,8 @@ export async function startLp(
       .quoting()
       .context.refreshGas(parts.operator)
       .catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')),
+    // Before the first quote: it must not outlive the delays of the contracts.
+    parts.bonds.refresh().catch((error: unknown) => log.warn({ error }, 'the bonds could not be read')),
     ...pumps.map((pump) => pump.first()),
   ]);
   if (replica === undefined) {

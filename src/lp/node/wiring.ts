@@ -123,7 +123,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: common.chains, lastReadTime: common.time },
     ...{ winRates, leases, random, quoteEvents, takers },
-    ...{ sharing, proving, risk, standby, guard: risk.guard, venues, signals },
+    ...{ sharing, proving, risk, standby, bonds, guard: risk.guard, venues, signals },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     commitments: signer && (deps.commitments ?? commitmentsOf(core, signer)),
   };

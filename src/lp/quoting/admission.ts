@@ -12,6 +12,7 @@ import { type OrderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts'
 import type { Clock } from '../../ports/clock.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { LpConfig } from '../config/config.ts';
+import type { Bonds } from '../chain/bonds.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { Guard } from '../risk/guard.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
@@ -39,6 +40,7 @@ export interface AdmissionDeps {
   context: PricingContext;
   leases: Leases;
   guard: Guard;
+  bonds: Pick<Bonds, 'latestFillDeadline'>;
   clock: Clock;
   /** Returns why nothing may be signed on this route now; undefined when quoting is allowed. */
   standby: { refusal(route: QuoteRoute): Decline | undefined };
@@ -102,7 +104,10 @@ async function admit(
   if (refusal !== undefined) return refusal;
   const adjustment = deps.guard.admit(rfq, route, deps.clock.nowMs());
   if (isDecline(adjustment)) return adjustment;
-  const tenors = tenorsOf.of(rfq, context.now(route.origin.id), adjustment.maxSeconds);
+  const tenors = tenorsOf.of(rfq, context.now(route.origin.id), {
+    maxSeconds: adjustment.maxSeconds,
+    latestFillDeadline: deps.bonds.latestFillDeadline(route, rfq.skeleton.proofWindowSeconds),
+  });
   if (isDecline(tenors)) return tenors;
   const slow = tooSlowToFill(context, quoting, rfq, route);
   if (slow !== undefined) return slow;

@@ -16,7 +16,12 @@ export interface Tenors {
   of(
     rfq: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
     now: UnixSeconds,
-    maxSeconds: number | undefined,
+    limits: {
+      /** By the risk controls. */
+      maxSeconds?: number | undefined;
+      /** By how long the money behind a quote is sure to stay. */
+      latestFillDeadline?: UnixSeconds | undefined;
+    },
   ): readonly OrderTimes[] | Decline;
 }
 
@@ -24,14 +29,21 @@ export function createTenors(quoting: Options): Tenors {
   const configured = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);
   const longest = Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting));
   return {
-    of({ minValidUntil, skeleton }, now, maxSeconds = Number.POSITIVE_INFINITY) {
+    of(
+      { minValidUntil, skeleton },
+      now,
+      { maxSeconds = Number.POSITIVE_INFINITY, latestFillDeadline = Number.POSITIVE_INFINITY },
+    ) {
       const minimum = minValidUntil ?? 0;
+      const latest = latestFillDeadline - skeleton.landingMarginSeconds;
+      if (Math.max(minimum, now + 1) > latest)
+        return { declined: 'validity', detail: 'longer than the money behind it is sure to stay' };
       if (minimum - now > longest) return { declined: 'validity', detail: 'longer than we quote' };
       const times: OrderTimes[] = [];
       let last = 0;
       for (const seconds of configured) {
         // A tenor below the taker's minimum becomes the minimum: the cheapest that the taker can use.
-        const validUntil = Math.max(now + Math.min(seconds, maxSeconds), minimum);
+        const validUntil = Math.max(Math.min(now + Math.min(seconds, maxSeconds), latest), minimum);
         if (validUntil === last) continue;
         last = validUntil;
         times.push(orderTimes(validUntil, skeleton));
