@@ -20,12 +20,16 @@ const codeFolder = 'contracts/artifacts';
 const abiFolder = 'src/settlement/abi';
 /** Of contracts that only local chains have: those of the demo, and those of tests alone. */
 const abiFolders = { devnet: 'src/adapters/evm/deploy/abi', test: 'test/support/abi' };
-const MOST_ESCROW_BYTES = 23_500;
+const MOST_ESCROW_BYTES = 22_500;
 const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
-/** The ABI's file, the contract, its export's first word, and where it is used unless on public chains. */
+/**
+ * The ABI's file, the contract, its export's first word, and where it is used unless on public chains.
+ * Without a file: its functions are called at another contract.
+ */
 const modules = [
   { file: 'escrow', contract: 'Escrow', name: 'escrow' },
+  { contract: 'EscrowExtension' },
   { file: 'batch', contract: 'Batch', name: 'batch' },
   { file: 'quote-bond', contract: 'QuoteBond', name: 'quoteBond' },
   { file: 'lp-account', contract: 'LpAccount', name: 'lpAccount' },
@@ -56,6 +60,7 @@ const modules = [
 /** What `firmquote deploy` and `firmquote lp account deploy` put on a chain. */
 const deployed = [
   'Escrow',
+  'EscrowExtension',
   'AttestationOracle',
   'QuoteBond',
   'Batch',
@@ -191,7 +196,7 @@ function generate() {
   const files = new Map();
   for (const { file, contract, name, where } of modules) {
     const { abi, bytecode } = artifact(contract);
-    files.set(`${abiFolders[where] ?? abiFolder}/${file}.ts`, moduleText(contract, name, abi));
+    if (file) files.set(`${abiFolders[where] ?? abiFolder}/${file}.ts`, moduleText(contract, name, abi));
     files.set(join(codeFolder, where ?? '', `${contract}.json`), codeText(bytecode.object));
   }
   const { compiler } = artifact('Escrow').metadata;

@@ -5,8 +5,9 @@ import {IERC5267} from "@openzeppelin/contracts/interfaces/IERC5267.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
-import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 
+import {EscrowBase} from "./EscrowBase.sol";
+import {EscrowExtension} from "./EscrowExtension.sol";
 import {IFiller, IInputCallback, IOutputCallback} from "./interfaces/ICallbacks.sol";
 import {IERC3009} from "./interfaces/IERC3009.sol";
 import {
@@ -20,10 +21,8 @@ import {
 } from "./interfaces/IEscrow.sol";
 import {IInputOracle} from "./interfaces/IInputOracle.sol";
 import {IPermit2} from "./interfaces/IPermit2.sol";
-import {FeeLib} from "./libraries/FeeLib.sol";
 import {LedgerLib} from "./libraries/LedgerLib.sol";
 import {LimitLib} from "./libraries/LimitLib.sol";
-import {NonceLib} from "./libraries/NonceLib.sol";
 import {OrderLib, Terms} from "./libraries/OrderLib.sol";
 import {SignatureLib} from "./libraries/SignatureLib.sol";
 import {StatusLib} from "./libraries/StatusLib.sol";
@@ -34,7 +33,7 @@ import {TokenLib} from "./libraries/TokenLib.sol";
 /// @dev Every function that moves balances sets its status first and holds one transient lock for its whole run. Status
 /// alone would do for orders, but amounts received are measured as a difference of balances, and a token that calls back
 /// into a second deposit while the first is being measured would be credited twice.
-contract Escrow is IEscrow, IERC5267 {
+contract Escrow is EscrowBase, IEscrow, IERC5267 {
     using OrderLib for StandardOrder;
     using OrderLib for MandateOutput;
     using OrderLib for Terms;
@@ -44,8 +43,6 @@ contract Escrow is IEscrow, IERC5267 {
     using SafeERC20 for IERC20;
     using TokenLib for address;
 
-    uint256 private constant BPS = 10_000;
-
     bytes1 private constant FUND_PERMIT2_WITNESS = 0x00;
     bytes1 private constant FUND_ERC3009_ORDER = 0x01;
     bytes1 private constant FUND_PERMIT2_GRANT = 0x10;
@@ -54,50 +51,10 @@ contract Escrow is IEscrow, IERC5267 {
     bytes1 private constant FUND_LEDGER = 0x13;
     bytes1 private constant FUND_SELF = 0xff;
 
-    bytes2 private constant TO_LEDGER = 0x0100;
-    bytes2 private constant TO_LEDGER_DEFERRED = 0x0101;
-
-    /// @dev Bits of a ledger entry below its fees.
-    uint256 private constant FEES = 128;
-
-    uint256 private constant UNLIMITED = 1;
-    uint256 private constant LIMITED = 2;
-
-    struct Withdrawal {
-        uint256 amount;
-        uint256 availableAt;
-    }
-
-    /* PARAMETERS */
-
-    address public immutable PERMIT2;
-    address public immutable feeRecipient;
-    uint256 public immutable MAX_FEE_BPS;
-    uint256 public immutable WITHDRAWAL_DELAY;
-    uint256 public immutable WITHDRAWAL_WINDOW;
-    uint256 public immutable MIN_PROOF_WINDOW;
-
+    /// @notice The {EscrowExtension} of this contract, which has no other address than this.
+    address public immutable EXTENSION;
     uint256 private immutable _deploymentChainId;
     bytes32 private immutable _deploymentDomain;
-
-    /* STORAGE */
-
-    /// @dev {LedgerLib} says what an entry holds.
-    mapping(address account => mapping(address token => uint256)) private _ledger;
-    mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
-    /// @dev In the two low bits UNLIMITED, LIMITED, or 0: no operator. Above it, of one that was revoked, when.
-    mapping(address account => mapping(address operator => uint256)) private _operators;
-    /// @dev {LimitLib} says what a word holds.
-    mapping(address account => mapping(address operator => mapping(address token => uint256))) private _limits;
-    mapping(address user => mapping(uint256 word => uint256)) private _nonces;
-    /// @dev {StatusLib} says what a word holds.
-    mapping(bytes32 orderId => uint256) private _status;
-    mapping(bytes32 orderId => mapping(bytes32 outputHash => bytes32)) public fillRecord;
-    mapping(bytes32 orderId => mapping(bytes32 outputHash => uint256)) public deferredUntil;
-    mapping(address account => mapping(address token => uint256)) public deferredOf;
-
-    /// @dev 0: free. 1: locked. Any other value: the filler of the running settleThrough, who may fill.
-    uint256 private transient _lock;
 
     constructor(
         address permit2,
@@ -106,30 +63,14 @@ contract Escrow is IEscrow, IERC5267 {
         uint256 withdrawalDelay,
         uint256 withdrawalWindow,
         uint256 minProofWindow
-    ) {
-        if (feeRecipient_ == address(0) || maxFeeBps > BPS) revert InvalidParameter();
-        if (withdrawalDelay == 0 || withdrawalWindow == 0 || minProofWindow == 0) revert InvalidParameter();
-        // Sums with a timestamp must not overflow.
-        if ((withdrawalDelay | withdrawalWindow | minProofWindow) >> 32 != 0) revert InvalidParameter();
-        PERMIT2 = permit2;
-        feeRecipient = feeRecipient_;
-        MAX_FEE_BPS = maxFeeBps;
-        WITHDRAWAL_DELAY = withdrawalDelay;
-        WITHDRAWAL_WINDOW = withdrawalWindow;
-        MIN_PROOF_WINDOW = minProofWindow;
+    ) EscrowBase(permit2, feeRecipient_, maxFeeBps, withdrawalDelay, withdrawalWindow, minProofWindow) {
+        EXTENSION = address(
+            new EscrowExtension(
+                permit2, feeRecipient_, maxFeeBps, withdrawalDelay, withdrawalWindow, minProofWindow
+            )
+        );
         _deploymentChainId = block.chainid;
         _deploymentDomain = OrderLib.domainSeparator();
-    }
-
-    modifier locked() {
-        _enter();
-        _;
-        _lock = 0;
-    }
-
-    function _enter() private {
-        if (_lock != 0) revert Reentered();
-        _lock = 1;
     }
 
     /// @dev As `locked`, but open to the filler that settleThrough is waiting for.
@@ -159,11 +100,6 @@ contract Escrow is IEscrow, IERC5267 {
         if (received == 0) revert ZeroValue();
         _credit(account, token, received);
         emit Deposited(account, token, msg.sender, received);
-    }
-
-    /// @dev What this contract itself got, nobody could ever spend.
-    function _requireRecipient(address account) private view {
-        if (account == address(0) || account == address(this)) revert InvalidRecipient(account);
     }
 
     function requestWithdrawal(address token, uint256 amount) external locked {
@@ -227,54 +163,15 @@ contract Escrow is IEscrow, IERC5267 {
         deferredOf[account][token] -= output.amount;
     }
 
-    function collectFees(address account, address token) external locked returns (uint256 amount) {
-        amount = feesOf(account, token);
-        _ledger[account][token] -= amount << FEES;
-        _credit(feeRecipient, token, amount);
-        emit FeesCollected(account, token, amount);
-    }
-
-    function balanceOf(address account, address token) public view returns (uint256) {
-        return uint128(_ledger[account][token]);
-    }
-
-    function feesOf(address account, address token) public view returns (uint256) {
-        return _ledger[account][token] >> FEES;
-    }
-
-    function pendingWithdrawal(address account, address token)
-        external
-        view
-        returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)
-    {
-        Withdrawal memory request = _withdrawals[account][token];
-        if (request.amount == 0) return (0, 0, 0);
-        return (request.amount, request.availableAt, request.availableAt + WITHDRAWAL_WINDOW);
-    }
-
     /* OPERATORS */
 
-    function setOperator(address operator, bool allowed) external {
-        // Who revokes twice does not renew what the key may have signed before.
-        if (allowed || isOperator(msg.sender, operator)) {
-            _operators[msg.sender][operator] = allowed ? UNLIMITED : block.timestamp << 2;
-        }
-        emit OperatorSet(msg.sender, operator, allowed);
-    }
-
     function limitOperator(address operator, address token, uint96 most, uint32 window) external {
+        // It would be a limit of each payment.
+        if (window == 0) revert InvalidParameter();
         _operators[msg.sender][operator] = LIMITED;
         mapping(address token => uint256) storage limits = _limits[msg.sender][operator];
         limits[token] = limits[token].ruled(most, window);
         emit OperatorLimited(msg.sender, operator, token, most, window);
-    }
-
-    function isOperator(address account, address operator) public view returns (bool) {
-        return _operators[account][operator] & 3 != 0;
-    }
-
-    function revokedAt(address account, address operator) external view returns (uint256) {
-        return _operators[account][operator] >> 2;
     }
 
     function operatorLimit(address account, address operator, address token)
@@ -285,28 +182,6 @@ contract Escrow is IEscrow, IERC5267 {
         limited = _operators[account][operator] == LIMITED;
         uint256 limit = _limits[account][operator][token];
         return (limited, limit >> 160, uint32(limit >> 128), uint32(limit >> 96), uint96(limit));
-    }
-
-    /// @dev Counts what the operator spends of the account.
-    /// @param operator Zero when no limits count: then nothing is counted.
-    function _spend(address account, address operator, address token, uint256 amount) private {
-        if (operator == address(0)) return;
-        mapping(address token => uint256) storage limits = _limits[account][operator];
-        uint256 limit = limits[token].current(block.timestamp);
-        uint256 left = limit.left();
-        if (amount > left) revert OperatorLimitExceeded(operator, token, left, amount);
-        limits[token] = limit.plus(amount);
-    }
-
-    /* NONCES */
-
-    function isNonceUsed(address user, uint256 nonce) external view returns (bool) {
-        return _nonces[user][nonce >> 8] & (1 << (nonce & 0xff)) != 0;
-    }
-
-    function invalidateNonce(uint256 nonce) external {
-        _useNonce(msg.sender, nonce);
-        emit NonceInvalidated(msg.sender, nonce);
     }
 
     /* SAME CHAIN */
@@ -361,14 +236,6 @@ contract Escrow is IEscrow, IERC5267 {
         }
         _advance(orderId, OrderStatus.Deposited, OrderStatus.Claimed);
         emit Finalised(orderId, filler.toWord(), filler.toWord());
-    }
-
-    /// @dev Only a quote that this contract itself proves, by delivering: what another oracle proves is opened, and what
-    /// is opened is never settled. Otherwise whoever sees one of the two could do the other, and void it.
-    function _checkSettled(StandardOrder calldata order) private view returns (Terms[] memory terms) {
-        terms = _checkOrder(order, _checkTimes(order, block.timestamp, 0));
-        if (terms.length == 0) revert NotAQuote();
-        if (order.inputOracle != address(this)) revert WrongOracle(order.inputOracle);
     }
 
     /* OPEN */
@@ -609,225 +476,109 @@ contract Escrow is IEscrow, IERC5267 {
         _refund(order);
     }
 
-    function release(StandardOrder calldata order, bytes[] calldata signatures) external locked {
-        bytes32 structHash = keccak256(abi.encode(OrderLib.RELEASE_TYPEHASH, order.id()));
-        _requireLength(order.outputs.length, signatures.length);
-        for (uint256 i; i < signatures.length; ++i) {
-            bytes calldata context = order.outputs[i].context;
-            if (!OrderLib.isQuote(context)) revert NotAQuote();
-            address lp = OrderLib.terms(context).exclusiveFor.toAddress();
-            address operator = _requireLp(lp, structHash, signatures[i]);
-            for (uint256 j; j < order.inputs.length; ++j) {
-                _spend(lp, operator, _token(order.inputs[j]), order.inputs[j][1]);
-            }
-        }
-        _refund(order);
-    }
-
-    /// @dev A push that fails becomes a credit. The caller cannot bring that about: a push gets the same gas every time, and a
-    /// call with less to give reverts.
-    function _refund(StandardOrder calldata order) private {
-        _checkOrigin(order);
-        bytes32 orderId = order.id();
-        _advance(orderId, OrderStatus.Deposited, OrderStatus.Refunded);
-        emit Refunded(orderId);
-        for (uint256 j; j < order.inputs.length; ++j) {
-            address token = _token(order.inputs[j]);
-            uint256 amount = order.inputs[j][1];
-            if (!token.push(order.user, amount)) {
-                _credit(order.user, token, amount);
-                emit Credited(order.user, token, amount);
-            }
-        }
-    }
-
-    /* ATTESTER */
-
-    function hasAttested(bytes[] calldata payloads) external view returns (bool) {
-        for (uint256 i; i < payloads.length; ++i) {
-            (bytes32 solver, bytes32 orderId, uint32 timestamp, bytes32 hash) =
-                OrderLib.readPayload(payloads[i], msg.sender.toWord());
-            if (fillRecord[orderId][hash] != OrderLib.record(solver, timestamp)) return false;
-        }
-        return payloads.length != 0;
-    }
-
-    /* ORDER CHECKS */
+    /* ORDERS */
 
     function orderIdentifier(StandardOrder calldata order) external view returns (bytes32) {
         return order.id();
-    }
-
-    function orderStatus(bytes32 orderId) public view returns (OrderStatus) {
-        return OrderStatus(_status[orderId] & 3);
     }
 
     function openedAt(bytes32 orderId) external view returns (uint256) {
         return _status[orderId] >> 2;
     }
 
-    function _checkOrigin(StandardOrder calldata order) private view {
-        if (order.originChainId != block.chainid) revert WrongChain(order.originChainId, block.chainid);
-    }
+    /* WHAT THE EXTENSION DOES */
 
-    /// @param latest The moment that must not be after fillDeadline.
-    /// @param window Least seconds between fillDeadline and expires.
-    function _checkTimes(StandardOrder calldata order, uint256 latest, uint256 window)
-        private
-        pure
-        returns (uint256 fillDeadline)
-    {
-        fillDeadline = order.fillDeadline;
-        _checkTime(fillDeadline, latest);
-        if (fillDeadline + window > order.expires) {
-            revert ProofWindowTooShort(order.expires < fillDeadline ? 0 : order.expires - fillDeadline, window);
-        }
-    }
-
-    /// @dev Whatever else must hold of an order before its inputs are taken. It takes no constants: the optimizer would make a
-    /// copy of the code for each.
-    /// @return terms Of the outputs when they are 0xe2, else empty.
-    function _checkOrder(StandardOrder calldata order, uint256 fillDeadline)
-        private
+    function pendingWithdrawal(address, address)
+        external
         view
-        returns (Terms[] memory terms)
+        returns (uint256, uint256, uint256)
     {
-        _checkOrigin(order);
-        // Refunds go to the user.
-        _requireRecipient(order.user);
-        _checkInputs(order.inputs);
-
-        MandateOutput[] calldata outputs = order.outputs;
-        uint256 n = outputs.length;
-        if (n == 0) revert ZeroValue();
-        bytes32[] memory hashes = new bytes32[](n);
-        bool own = order.inputOracle == address(this);
-        uint256 portions;
-        for (uint256 i; i < n; ++i) {
-            MandateOutput calldata output = outputs[i];
-            if (n > 1) {
-                bytes32 hash = hashes[i] = output.fillHash();
-                for (uint256 k; k < i; ++k) {
-                    if (hashes[k] == hash) revert DuplicateOutput(hash);
-                }
-            }
-            // What this contract is to prove, it has to see delivered here.
-            if (own && !(_isLocal(output) && output.oracle == address(this).toWord())) revert Unprovable(i);
-            bool quote = OrderLib.isQuote(output.context);
-            if (quote && i == 0) terms = new Terms[](n);
-            if (quote != (terms.length != 0)) revert MixedContexts();
-            if (!quote) continue;
-            Terms memory t = terms[i] = OrderLib.terms(output.context);
-            t.exclusiveFor.toAddress();
-            (uint256 startTime, uint256 portionBps, uint256 feeBps) = (t.startTime(), t.portionBps(), t.feeBps());
-            if (startTime != fillDeadline + 1) revert WrongStartTime(startTime, fillDeadline);
-            if (feeBps > MAX_FEE_BPS || (i != 0 && feeBps != terms[0].feeBps())) revert InvalidFee(feeBps);
-            if (portionBps == 0) revert InvalidPortions(0);
-            portions += portionBps;
-        }
-        if (terms.length != 0 && portions != BPS) revert InvalidPortions(portions);
+        _extendView();
     }
 
-    function _checkInputs(uint256[2][] calldata inputs) private pure {
-        uint256 n = inputs.length;
-        if (n == 0) revert ZeroValue();
-        for (uint256 j; j < n; ++j) {
-            address token = bytes32(inputs[j][0]).toAddress();
-            if (inputs[j][1] == 0) revert ZeroValue();
-            if (inputs[j][1] >> FEES != 0) revert AmountTooLarge(inputs[j][1]);
-            for (uint256 k; k < j; ++k) {
-                if (inputs[k][0] == inputs[j][0]) revert DuplicateInput(token);
-            }
-        }
+    function release(StandardOrder calldata, bytes[] calldata) external {
+        _extend();
     }
 
-    function _checkTime(uint256 deadline, uint256 timestamp) private pure {
-        if (timestamp > deadline) revert DeadlinePassed(deadline, timestamp);
+    function setOperator(address, bool) external {
+        _extend();
     }
 
-    function _requireLength(uint256 expected, uint256 actual) private pure {
-        if (expected != actual) revert LengthMismatch(expected, actual);
+    function invalidateNonce(uint256) external {
+        _extend();
     }
 
-    function _isLocal(MandateOutput calldata output) private view returns (bool) {
-        return output.chainId == block.chainid && output.settler == address(this).toWord();
+    function collectFees(address, address) external returns (uint256) {
+        _extend();
     }
 
-    /// @dev Checked to have no other bits when the order came in.
-    function _token(uint256[2] calldata input) private pure returns (address) {
-        return address(uint160(input[0]));
+    function feesOf(address, address) external view returns (uint256) {
+        _extendView();
     }
 
-    /// @dev The one place where an order changes status; when it was opened stays.
-    function _advance(bytes32 orderId, OrderStatus from, OrderStatus to) private {
-        OrderStatus status = orderStatus(orderId);
-        if (status != from) revert InvalidOrderStatus(orderId, status);
-        _status[orderId] += StatusLib.step(from, to);
+    function revokedAt(address, address) external view returns (uint256) {
+        _extendView();
     }
 
-    function _useNonce(address user, uint256 nonce) private {
-        mapping(uint256 word => uint256) storage nonces = _nonces[user];
-        uint256 word = nonces[nonce >> 8];
-        if (NonceLib.isUsed(word, nonce)) revert NonceUsed(user, nonce);
-        nonces[nonce >> 8] = NonceLib.used(word, nonce);
+    function operatorLeft(address, address, address) external view returns (uint256) {
+        _extendView();
     }
 
-    /* SIGNATURES */
+    function checkSettle(StandardOrder calldata) external view returns (bytes32) {
+        _extendView();
+    }
+
+    function signerOf(bytes32, bytes calldata) external view returns (bytes32, address) {
+        _extendView();
+    }
+
+    function hasAttested(bytes[] calldata) external view returns (bool) {
+        _extendView();
+    }
 
     function eip712Domain()
         external
         view
         returns (bytes1, string memory, string memory, uint256, address, bytes32, uint256[] memory)
     {
-        return (hex"0f", "EscrowV0", "1", block.chainid, address(this), 0, new uint256[](0));
+        _extendView();
     }
 
+    /// @dev Runs this call in the code of the extension, on the storage of this contract, and answers what it answers.
+    function _extend() private {
+        address extension = EXTENSION;
+        assembly ("memory-safe") {
+            let place := mload(0x40)
+            calldatacopy(place, 0, calldatasize())
+            let success := delegatecall(gas(), extension, place, calldatasize(), 0, 0)
+            returndatacopy(place, 0, returndatasize())
+            if success { return(place, returndatasize()) }
+            revert(place, returndatasize())
+        }
+    }
+
+    /// @dev The same of a function that changes nothing: the compiler knows no delegatecall that does not.
+    function _extendView() private view {
+        function() internal change = _extend;
+        function() internal view look;
+        assembly ("memory-safe") {
+            look := change
+        }
+        look();
+        revert(); // never: the call has been answered
+    }
+
+    /* SIGNATURES */
+
     /// @dev After a fork of the chain the separator of the deployment is that of the other branch.
-    function _digest(bytes32 structHash) private view returns (bytes32) {
-        bytes32 domain = block.chainid == _deploymentChainId ? _deploymentDomain : OrderLib.domainSeparator();
-        return MessageHashUtils.toTypedDataHash(domain, structHash);
+    function _domain() internal view override returns (bytes32) {
+        return block.chainid == _deploymentChainId ? _deploymentDomain : OrderLib.domainSeparator();
     }
 
     function _requireSigner(address signer, bytes32 structHash, bytes calldata signature) private view {
         bytes32 digest = _digest(structHash);
         bool byKey = signer != address(0) && SignatureLib.recover(digest, signature) == signer;
         _requireSigned(byKey, signer, digest, signature);
-    }
-
-    /// @dev By the LP or one of its operators.
-    /// @return operator Whose limits count; zero when none do.
-    function _requireLp(address lp, bytes32 structHash, bytes calldata signature)
-        private
-        view
-        returns (address operator)
-    {
-        bytes32 digest = _digest(structHash);
-        bool allowed;
-        (allowed, operator) = _acts(lp, _signer(digest, signature));
-        _requireSigned(allowed, lp, digest, signature);
-    }
-
-    /// @dev By a key that acts for the account, else by the account's own rule.
-    function _requireSigned(bool byKey, address account, bytes32 digest, bytes calldata signature) private view {
-        if (!byKey && !SignatureLib.accepts(account, digest, signature)) revert InvalidSignature(account);
-    }
-
-    /// @dev Of the digest itself, or of a tree that holds it.
-    function _signer(bytes32 digest, bytes calldata signature) private view returns (address) {
-        if (SignatureLib.isOfTree(signature)) {
-            (digest, signature) = SignatureLib.climb(digest, signature);
-            digest = _digest(OrderLib.treeHash(digest));
-        }
-        return SignatureLib.recover(digest, signature);
-    }
-
-    /// @return allowed Whether `key` acts for the account.
-    /// @return operator The key when its limits count, else zero.
-    function _acts(address account, address key) private view returns (bool allowed, address operator) {
-        if (key == address(0)) return (false, key);
-        if (key == account) return (true, address(0));
-        uint256 kind = _operators[account][key] & 3;
-        return (kind != 0, kind == LIMITED ? key : address(0));
     }
 
     /* EVENTS, from the encodings above */
@@ -875,7 +626,10 @@ contract Escrow is IEscrow, IERC5267 {
         address user = order.user;
         if (sponsor == user) {
             _useNonce(user, order.nonce);
-        } else if (mode != FUND_PERMIT2_WITNESS && mode != FUND_ERC3009_ORDER) {
+        } else if (
+            (mode != FUND_PERMIT2_WITNESS && mode != FUND_ERC3009_ORDER) || OrderLib.isQuote(order.outputs[0].context)
+        ) {
+            // A sponsor leaves the nonce alone, and LPs hold money for one quote of a nonce.
             revert NotTheUser(sponsor);
         }
 
@@ -970,20 +724,6 @@ contract Escrow is IEscrow, IERC5267 {
 
     /* MONEY OUT */
 
-    /// @param amounts For the balance and, above FEES, the fees beside it. Reverts when the fees no longer fit, until they are
-    /// collected. A balance always fits: of every token less than 2^128 base units are assumed to exist.
-    function _credit(address account, address token, uint256 amounts) private {
-        _ledger[account][token] += amounts;
-    }
-
-    function _debit(address account, address token, uint256 amount) private {
-        mapping(address token => uint256) storage entries = _ledger[account];
-        uint256 entry = entries[token];
-        uint256 balance = LedgerLib.balance(entry);
-        if (balance < amount) revert InsufficientBalance(account, token, balance, amount);
-        entries[token] = LedgerLib.minus(entry, amount);
-    }
-
     /// @param operator Who decided it for the LP, when its limits count.
     function _payFromLedger(bytes32 orderId, MandateOutput calldata output, address lp, address operator) private {
         address token = output.token.toAddress();
@@ -1030,40 +770,6 @@ contract Escrow is IEscrow, IERC5267 {
         if (kind == TO_LEDGER_DEFERRED) {
             deferredUntil[orderId][output.outputHash()] = block.timestamp + WITHDRAWAL_DELAY;
             deferredOf[account][token] += amount;
-        }
-    }
-
-    function _ledgerAccount(bytes calldata data) private view returns (bytes2 kind, address account) {
-        kind = bytes2(data);
-        if (data.length != 22 || (kind != TO_LEDGER && kind != TO_LEDGER_DEFERRED)) {
-            revert InvalidRecipient(address(this));
-        }
-        account = address(bytes20(data[2:]));
-        _requireRecipient(account);
-    }
-
-    /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.
-    /// @param first Whether it is the first input, which pays the relay fees.
-    /// @param credit Never a constant: the optimizer would make a copy of this function for it.
-    /// @return fees What all fees come to.
-    function _divide(uint256[2] calldata input, bool first, Terms[] memory terms, bool credit)
-        private
-        returns (uint256 fees)
-    {
-        (address token, uint256 amount) = (_token(input), input[1]);
-        // Below 2^128, so no product overflows; the slices sum to the amount because the portions sum to BPS.
-        unchecked {
-            uint256 left = amount;
-            uint256 last = terms.length - 1;
-            for (uint256 i; i <= last; ++i) {
-                Terms memory t = terms[i];
-                uint256 slice = FeeLib.sliceDown(amount, t.portionBps(), left, i == last);
-                left -= slice;
-                uint256 fee = FeeLib.feesDown(slice, t.feeBps(), first, t.relayFee());
-                if (fee > slice) revert FeesExceedSlice(fee, slice);
-                fees += fee;
-                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, LedgerLib.pack(slice - fee, fee));
-            }
         }
     }
 

@@ -99,6 +99,8 @@ contract LpAccount is ILpAccount, IERC1271 {
         if (escrow != address(0)) revert InitialisedBefore();
         if (escrow_.code.length == 0) revert InvalidParameter();
         if (bond_ != address(0) && IQuoteBond(bond_).ESCROW() != escrow_) revert InvalidParameter();
+        // It may have been named before: neither gives back what is sent to it.
+        if (treasury != address(0) && (treasury == escrow_ || treasury == bond_)) revert InvalidParameter();
         escrow = escrow_;
         bond = bond_;
         setupEndsAt = block.timestamp + SETUP_TIME;

@@ -3,7 +3,6 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 
 import {Commitment, IEscrow, MandateOutput, OrderStatus, StandardOrder} from "./interfaces/IEscrow.sol";
 import {Fade, IQuoteBond} from "./interfaces/IQuoteBond.sol";
@@ -130,36 +129,46 @@ contract QuoteBond is IQuoteBond {
 
     /* CLAIMS */
 
-    function claim(
-        StandardOrder calldata order,
-        bytes calldata signature,
-        Commitment calldata commitment,
-        uint256 output
-    ) external locked returns (uint256 paid) {
-        bytes32 orderId = _requireOrder(order);
-        if (order.inputOracle != ESCROW) revert WrongOrder(orderId);
-        if (block.timestamp > order.fillDeadline) revert DeadlinePassed(order.fillDeadline, block.timestamp);
-        if (
-            IEscrow(ESCROW).orderStatus(orderId) != OrderStatus.None
-                || IEscrow(ESCROW).isNonceUsed(order.user, order.nonce)
-        ) revert OrderEnded(orderId);
-        bool accepted = msg.sender == order.user
-            || SignatureLib.signed(order.user, _digest(order.structHash()), signature);
-        if (!accepted) revert NotAccepted(order.user);
+    function claim(StandardOrder calldata order, bytes calldata signature, Commitment calldata commitment)
+        external
+        locked
+        returns (uint256[] memory paid)
+    {
+        address lp = commitment.lp;
+        bytes32 orderId = _requireAccepted(order, signature);
+        (bool fades, Fade reason) = _fades(order, orderId, commitment);
+        if (!fades) revert PromiseStands(lp);
+        if (isClaimed[order.user][order.nonce][lp]) revert ClaimedBefore(order.user, order.nonce, lp);
+        paid = new uint256[](order.outputs.length);
+        if (!_payOutputs(order, orderId, commitment, reason, paid)) revert NothingToPay(lp);
+    }
 
-        if (output >= order.outputs.length) revert WrongOrder(orderId);
-        MandateOutput calldata promised = order.outputs[output];
-        if (promised.chainId != block.chainid || promised.settler != ESCROW.toWord()) revert WrongOrder(orderId);
-        (address operator, bool revoked) = _requireCommitted(orderId, order.fillDeadline, promised, commitment);
-        (address lp, address token, uint256 amount) = (commitment.lp, promised.token.toAddress(), promised.amount);
-        Fade reason;
-        if (revoked) reason = Fade.Revoked;
-        else if (IEscrow(ESCROW).balanceOf(lp, token) < amount) reason = Fade.Balance;
-        else if (_left(lp, operator, token) < amount) reason = Fade.Limit;
-        else revert PromiseStands(lp);
-        _useClaim(order, lp);
-        paid = _pay(order.user, orderId, commitment, reason, token, amount);
-        if (paid == 0) revert NothingToPay(lp, token);
+    function settleOrClaim(
+        StandardOrder calldata order,
+        bytes calldata funding,
+        bytes calldata signature,
+        Commitment[] calldata commitments
+    ) external locked returns (bool settled, uint256[] memory paid) {
+        paid = new uint256[](order.outputs.length);
+        bytes memory why;
+        try IEscrow(ESCROW).settle(order, funding, commitments) {
+            return (true, paid);
+        } catch (bytes memory reason) {
+            why = reason;
+        }
+        bytes32 orderId = _requireAccepted(order, signature);
+        bool any;
+        for (uint256 i; i < commitments.length; ++i) {
+            // What one LP has been claimed for, or can deliver, says nothing of the next.
+            if (isClaimed[order.user][order.nonce][commitments[i].lp]) continue;
+            (bool fades, Fade reason) = _fades(order, orderId, commitments[i]);
+            if (fades && _payOutputs(order, orderId, commitments[i], reason, paid)) any = true;
+        }
+        if (!any) {
+            assembly ("memory-safe") {
+                revert(add(why, 0x20), mload(why))
+            }
+        }
     }
 
     function claimUnfilled(StandardOrder calldata order, Commitment calldata commitment)
@@ -167,12 +176,17 @@ contract QuoteBond is IQuoteBond {
         locked
         returns (uint256[] memory paid)
     {
-        bytes32 orderId = _requireOrder(order);
-        if (order.inputOracle == ESCROW || order.outputs.length != 1) revert WrongOrder(orderId);
-        _requireCommitted(orderId, order.fillDeadline, order.outputs[0], commitment);
         address lp = commitment.lp;
+        bytes32 orderId = IEscrow(ESCROW).orderIdentifier(order);
+        if (order.originChainId != block.chainid || order.inputOracle == ESCROW || order.outputs.length != 1) {
+            revert WrongOrder(orderId);
+        }
+        if (!_promises(order.outputs[0], lp)) revert NotCommitted(lp);
+        _requireCommitted(order, orderId, commitment);
         _requireCovered(orderId, order, lp);
-        _useClaim(order, lp);
+        if (isClaimed[order.user][order.nonce][lp]) revert ClaimedBefore(order.user, order.nonce, lp);
+        // The user has opened it: the escrow opens no quote for anybody else. So this nonce is the user's word too.
+        isClaimed[order.user][order.nonce][lp] = true;
         OrderStatus status = IEscrow(ESCROW).orderStatus(orderId);
         if (status == OrderStatus.Deposited) IEscrow(ESCROW).refund(order);
         else if (status != OrderStatus.Refunded) revert OrderEnded(orderId);
@@ -184,35 +198,122 @@ contract QuoteBond is IQuoteBond {
             paid[j] = _pay(order.user, orderId, commitment, Fade.Unfilled, token, inputs[j][1]);
             any = any || paid[j] != 0;
         }
-        if (!any) revert NothingToPay(lp, bytes32(inputs[0][0]).toAddress());
+        if (!any) revert NothingToPay(lp);
     }
 
-    function _requireOrder(StandardOrder calldata order) private view returns (bytes32 orderId) {
-        orderId = IEscrow(ESCROW).orderIdentifier(order);
-        if (order.originChainId != block.chainid) revert WrongOrder(orderId);
+    /// @dev The escrow says whether anybody could settle it now, whatever its LPs do.
+    function _requireAccepted(StandardOrder calldata order, bytes calldata signature)
+        private
+        view
+        returns (bytes32 orderId)
+    {
+        orderId = IEscrow(ESCROW).checkSettle(order);
+        if (msg.sender == order.user) return orderId;
+        (bytes32 digest,) = IEscrow(ESCROW).signerOf(order.structHash(), "");
+        if (!SignatureLib.signed(order.user, digest, signature)) revert NotAccepted(order.user);
     }
 
-    function _useClaim(StandardOrder calldata order, address lp) private {
-        if (isClaimed[order.user][order.nonce][lp]) revert ClaimedBefore(order.user, order.nonce, lp);
+    /// @return fades Whether settlement would trip over this LP, if all others keep their promises.
+    function _fades(StandardOrder calldata order, bytes32 orderId, Commitment calldata commitment)
+        private
+        view
+        returns (bool fades, Fade reason)
+    {
+        (address operator, bool revoked) = _requireCommitted(order, orderId, commitment);
+        MandateOutput[] calldata outputs = order.outputs;
+        address lp = commitment.lp;
+        bool named;
+        for (uint256 i; i < outputs.length; ++i) {
+            if (!_isFirstOf(outputs, i, lp)) continue;
+            named = true;
+            if (fades) continue;
+            address token = outputs[i].token.toAddress();
+            (bool covered, uint256 sum) = _covers(outputs, lp, token);
+            if (revoked) (fades, reason) = (true, Fade.Revoked);
+            else if (!covered) (fades, reason) = (true, Fade.Balance);
+            else if (IEscrow(ESCROW).operatorLeft(lp, operator, token) < sum) (fades, reason) = (true, Fade.Limit);
+        }
+        if (!named) revert NotCommitted(lp);
+    }
+
+    /// @dev Delivers in the order of the outputs, as `settle` does: an earlier delivery into the LP's own ledger balance pays for a
+    /// later one.
+    /// @return covered Whether the LP's balance of this token suffices for each of its outputs.
+    /// @return sum Of its outputs in this token.
+    function _covers(MandateOutput[] calldata outputs, address lp, address token)
+        private
+        view
+        returns (bool covered, uint256 sum)
+    {
+        uint256 balance = IEscrow(ESCROW).balanceOf(lp, token);
+        covered = true;
+        for (uint256 i; i < outputs.length; ++i) {
+            MandateOutput calldata output = outputs[i];
+            if (output.token != token.toWord()) continue;
+            uint256 amount = output.amount;
+            if (_promises(output, lp)) {
+                sum = _sum(sum, amount);
+                if (balance < amount) covered = false;
+                else balance -= amount;
+            }
+            // {IEscrow-checkSettle} has read the account.
+            bool ledger = output.recipient == ESCROW.toWord();
+            if (ledger && address(bytes20(output.callbackData[2:])) == lp) balance = _sum(balance, amount);
+        }
+    }
+
+    /// @dev Once for each token that the LP has promised, the sum of what it promised in it.
+    /// @param paid By output: at the first of a token.
+    /// @return any Whether anything was paid; only then the claim is used up.
+    function _payOutputs(
+        StandardOrder calldata order,
+        bytes32 orderId,
+        Commitment calldata commitment,
+        Fade reason,
+        uint256[] memory paid
+    ) private returns (bool any) {
+        address lp = commitment.lp;
         isClaimed[order.user][order.nonce][lp] = true;
+        for (uint256 i; i < paid.length; ++i) {
+            if (!_isFirstOf(order.outputs, i, lp)) continue;
+            address token = order.outputs[i].token.toAddress();
+            (, uint256 sum) = _covers(order.outputs, lp, token);
+            paid[i] = _pay(order.user, orderId, commitment, reason, token, sum);
+            any = any || paid[i] != 0;
+        }
+        if (!any) isClaimed[order.user][order.nonce][lp] = false;
+    }
+
+    /// @return Whether output `i` is the first that the LP promises in its token.
+    function _isFirstOf(MandateOutput[] calldata outputs, uint256 i, address lp) private pure returns (bool) {
+        if (!_promises(outputs[i], lp)) return false;
+        for (uint256 k; k < i; ++k) {
+            if (outputs[k].token == outputs[i].token && _promises(outputs[k], lp)) return false;
+        }
+        return true;
+    }
+
+    function _promises(MandateOutput calldata output, address lp) private pure returns (bool) {
+        return OrderLib.isQuote(output.context) && OrderLib.terms(output.context).exclusiveFor == lp.toWord();
+    }
+
+    /// @dev The largest number stands for any that is larger: no balance reaches it.
+    function _sum(uint256 a, uint256 b) private pure returns (uint256) {
+        return b > type(uint256).max - a ? type(uint256).max : a + b;
     }
 
     /// @return operator Who signed for the LP; zero when it signed itself.
     /// @return revoked Whether that operator could sign before, and can no more.
-    function _requireCommitted(
-        bytes32 orderId,
-        uint256 fillDeadline,
-        MandateOutput calldata promised,
-        Commitment calldata commitment
-    ) private view returns (address operator, bool revoked) {
+    function _requireCommitted(StandardOrder calldata order, bytes32 orderId, Commitment calldata commitment)
+        private
+        view
+        returns (address operator, bool revoked)
+    {
         (address lp, uint32 deadline) = (commitment.lp, commitment.deadline);
-        if (!OrderLib.isQuote(promised.context)) revert WrongOrder(orderId);
-        Terms memory terms = OrderLib.terms(promised.context);
-        bool fits = terms.exclusiveFor == lp.toWord() && deadline == fillDeadline
-            && terms.startTime() == fillDeadline + 1;
-        if (!fits || lp == address(0)) revert NotCommitted(lp);
-        bytes32 digest = _digest(OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline));
-        operator = _signer(digest, commitment.signature);
+        if (lp == address(0) || deadline != order.fillDeadline) revert NotCommitted(lp);
+        bytes32 structHash = OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline);
+        bytes32 digest;
+        (digest, operator) = IEscrow(ESCROW).signerOf(structHash, commitment.signature);
         if (operator == lp) return (address(0), false);
         // Bytes that are no signature recover to zero, which the escrow takes for nobody's key either.
         uint256 revokedAt;
@@ -231,35 +332,18 @@ contract QuoteBond is IQuoteBond {
         (uint256 fillWindow, bool wallets) = termsOf(lp);
         uint256 openedAt = IEscrow(ESCROW).openedAt(orderId);
         MandateOutput calldata output = order.outputs[0];
+        // Nobody delivers to what is no address, nor of it.
+        output.token.toAddress();
+        output.recipient.toAddress();
         // A ledger delivery calls nobody, though it has callbackData.
-        bool possible = output.recipient == output.settler || (wallets && output.callbackData.length == 0);
+        bool ledger = output.recipient == output.settler;
+        bool possible = ledger ? _isLedgerAccount(output.callbackData) : wallets && output.callbackData.length == 0;
         if (fillWindow == 0 || !possible || openedAt + fillWindow > order.fillDeadline) revert NotCovered(lp);
     }
 
-    /// @dev What the operator may still spend now, by the rule of the escrow.
-    function _left(address lp, address operator, address token) private view returns (uint256) {
-        (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent) =
-            IEscrow(ESCROW).operatorLimit(lp, operator, token);
-        if (!limited) return type(uint256).max;
-        if (block.timestamp >= since + window) return most;
-        return most < spent ? 0 : most - spent;
-    }
-
-    /// @dev Of the digest itself, or of a tree that holds it: the escrow's rule.
-    function _signer(bytes32 digest, bytes calldata signature) private view returns (address) {
-        if (SignatureLib.isOfTree(signature)) {
-            (digest, signature) = SignatureLib.climb(digest, signature);
-            digest = _digest(OrderLib.treeHash(digest));
-        }
-        return SignatureLib.recover(digest, signature);
-    }
-
-    /// @dev Of what is signed for the escrow, in its domain.
-    function _digest(bytes32 structHash) private view returns (bytes32) {
-        bytes32 domain = keccak256(
-            abi.encode(OrderLib.DOMAIN_TYPEHASH, keccak256("EscrowV0"), keccak256("1"), block.chainid, ESCROW)
-        );
-        return MessageHashUtils.toTypedDataHash(domain, structHash);
+    /// @dev What the escrow of the destination delivers to: version 1, kind 0 or 1, and an account.
+    function _isLedgerAccount(bytes calldata data) private pure returns (bool) {
+        return data.length == 22 && data[0] == 0x01 && uint8(data[1]) < 2 && bytes20(data[2:]) != 0;
     }
 
     /* MONEY OUT */

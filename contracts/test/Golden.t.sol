@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IAttester} from "../src/interfaces/IAttester.sol";
-import {Commitment, IEscrow, MandateOutput, SolveParams, StandardOrder} from "../src/interfaces/IEscrow.sol";
+import {Commitment, IEscrow, IEscrowBase, MandateOutput, SolveParams, StandardOrder} from "../src/interfaces/IEscrow.sol";
 import {IInputOracle} from "../src/interfaces/IInputOracle.sol";
 import {OrderLib} from "../src/libraries/OrderLib.sol";
 import {Base} from "./support/Base.sol";
@@ -81,7 +81,7 @@ contract GoldenTest is Base {
         selector("finaliseWithSignature", IEscrow.finaliseWithSignature.selector);
         selector("refund", IEscrow.refund.selector);
         selector("orderIdentifier", IEscrow.orderIdentifier.selector);
-        selector("orderStatus", IEscrow.orderStatus.selector);
+        selector("orderStatus", IEscrowBase.orderStatus.selector);
         selector("fill", IEscrow.fill.selector);
         selector("fillOrderOutputs", IEscrow.fillOrderOutputs.selector);
         selector("hasAttested", IAttester.hasAttested.selector);

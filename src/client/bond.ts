@@ -3,7 +3,7 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { bondNeededFor, firmBond, latestBonded } from '../domain/bond.ts';
 import { type SignedCommitment, signedPart } from '../domain/commitment.ts';
-import type { Address, Hex } from '../domain/hex.ts';
+import { type Address, bytes32ToAddress, type Hex } from '../domain/hex.ts';
 import { DistrustError, UnreachableError, WalletError } from './errors.ts';
 import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
@@ -13,9 +13,9 @@ import { requireAccount, send, type Wallet } from './wallet.ts';
 /** A claim that the bond contract would pay now; found by a call that changes nothing. */
 export interface Fade {
   lp: Address;
-  /** The index of the output that the LP promised. */
+  /** The index of the first output that the LP promised. One claim is for all of its outputs. */
   output: number;
-  /** The payment by token, in base units. */
+  /** The payment by token, in base units: each token that it promised once. */
   paid: { token: Address; amount: bigint }[];
 }
 
@@ -33,14 +33,13 @@ const BOND_ABI = parseAbi([
   'function TAKE_BACK_DELAY() view returns (uint256)',
   'function bondOf(address lp, address token) view returns (uint256 amount, uint256 leaving, uint256 availableAt)',
   'function termsOf(address lp) view returns (uint32 fillWindow, bool wallets)',
-  'function claim(StandardOrder order, bytes signature, Commitment commitment, uint256 output) view returns (uint256 paid)',
+  'function claim(StandardOrder order, bytes signature, Commitment commitment) view returns (uint256[] paid)',
   'function claimUnfilled(StandardOrder order, Commitment commitment) view returns (uint256[] paid)',
   'error ClaimedBefore(address user, uint256 nonce, address lp)',
-  'error DeadlinePassed(uint256 deadline, uint256 timestamp)',
   'error NotAccepted(address user)',
   'error NotCommitted(address lp)',
   'error NotCovered(address lp)',
-  'error NothingToPay(address lp, address token)',
+  'error NothingToPay(address lp)',
   'error OrderEnded(bytes32 orderId)',
   'error PromiseStands(address lp)',
   'error TooEarly(uint256 from, uint256 timestamp)',
@@ -71,10 +70,10 @@ export async function requireBond(
       `${quoteBond} holds the bonds of the escrow ${escrow}, not ${domain.escrow}.`,
     );
   await Promise.all(
-    terms.commitments.map(async (commitment, index) => {
+    terms.commitments.map(async (commitment) => {
       const { lp } = commitment;
       if (acrossChains(terms)) await requireCover(commitment);
-      const promised = acrossChains(terms) ? terms.inputAmount : (order.outputs[index]?.amount ?? 0n);
+      const promised = acrossChains(terms) ? terms.inputAmount : promisedBy(terms, lp);
       const token = acrossChains(terms) ? terms.inputToken : terms.outputToken;
       const [amount, leaving] = await asked(
         rpc.readContract({ ...at, functionName: 'bondOf', args: [lp, token] }),
@@ -133,7 +132,7 @@ export async function findFades(trust: Trust, terms: Terms, signature: Hex): Pro
   const quoteBond = trust.quoteBond(terms.domain.chainId);
   const { rpc } = trust.chain(terms.domain.chainId);
   const found = await Promise.all(
-    terms.commitments.map(async (_, index): Promise<Fade[]> => {
+    firstOutputs(terms).map(async (index): Promise<Fade[]> => {
       const call = {
         address: quoteBond,
         abi: BOND_ABI,
@@ -183,21 +182,34 @@ export async function claimFades(
   return claimed;
 }
 
+/** The index of the first output of each LP. */
+const firstOutputs = ({ commitments }: Terms): number[] =>
+  commitments.flatMap(({ lp }, index) =>
+    commitments.findIndex((other) => other.lp === lp) === index ? [index] : [],
+  );
+
+/** All that an LP promised of an order on one chain, whose outputs are of one token. */
+const promisedBy = ({ commitments, order }: Terms, lp: Address): bigint =>
+  order.outputs.reduce((sum, { amount }, index) => (commitments[index]?.lp === lp ? sum + amount : sum), 0n);
+
 const acrossChains = ({ domain, destChainId }: Terms): boolean => destChainId !== domain.chainId;
 
 function claimOf(terms: Terms, signature: Hex, output: number) {
   const commitment = { quoteId: terms.quoteId, ...(terms.commitments[output] as SignedCommitment) };
   return acrossChains(terms)
     ? ({ functionName: 'claimUnfilled', args: [terms.order, commitment] } as const)
-    : ({ functionName: 'claim', args: [terms.order, signature, commitment, BigInt(output)] } as const);
+    : ({ functionName: 'claim', args: [terms.order, signature, commitment] } as const);
 }
 
-function paidBy({ order, outputToken }: Terms, answer: unknown): Fade['paid'] {
-  if (typeof answer === 'bigint') return [{ token: outputToken, amount: answer }];
-  return order.inputs.map(([token], index) => ({
-    token: `0x${token.toString(16).padStart(40, '0')}`,
-    amount: (answer as readonly bigint[])[index] ?? 0n,
-  }));
+/** `answer`: by output on one chain, by input across chains; 0 where another entry pays. */
+function paidBy(terms: Terms, answer: unknown): Fade['paid'] {
+  const { order } = terms;
+  const tokens = acrossChains(terms)
+    ? order.inputs.map(([token]): Address => `0x${token.toString(16).padStart(40, '0')}`)
+    : order.outputs.map(({ token }) => bytes32ToAddress(token));
+  return tokens
+    .map((token, index) => ({ token, amount: (answer as readonly bigint[])[index] ?? 0n }))
+    .filter(({ amount }) => acrossChains(terms) || amount > 0n);
 }
 
 /** Returns true for an error of the contract or of the escrow. Anything else is trouble with the endpoint. */

@@ -377,7 +377,7 @@ const BOOKS: readonly Cause[] = [
       const { order, signature, quoteId, commitments } = makeTrade({
         ...{ origin: home, taker, lps: [{ account: owner, operator }], outputAmount: 10n ** 30n },
       });
-      const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment, 0);
+      const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment);
       await home.send(taker.address, quoteBond, data);
     },
   },

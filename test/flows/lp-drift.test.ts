@@ -117,7 +117,7 @@ test('a claim whose block is read again is logged and counted once', async () =>
   const { order, signature, quoteId, commitments } = makeTrade({
     ...{ origin: chain, taker, lps: [{ account: owner, operator }], outputAmount: 10n ** 30n },
   });
-  const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment, 0);
+  const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment);
   await chain.send(taker.address, quoteBond, data);
   const told = () => paged.filter((message) => message.startsWith('our bond has paid')).length;
   await minedUntil(() => told() === REPLICAS);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { createBrake } from '../../src/apps/lp/brake.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import { orderId } from '../../src/domain/order.ts';
+import { orderId, type StandardOrder } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
@@ -110,6 +110,22 @@ const bridge = (amount: bigint) =>
     amount,
     taker: taker.address,
   });
+const sponsorApproves = () =>
+  here.send(
+    sponsor.address,
+    here.usdc.address,
+    encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [here.chain.permit2, 2n ** 256n - 1n],
+    }),
+  );
+/** Funding of an order by the sponsor's permit. */
+const sponsorPays = (order: StandardOrder): Hex => {
+  const { id, escrow, permit2 } = here.chain;
+  const digest = permit2LockDigest({ chainId: id, escrow }, permit2, order, BigInt(order.fillDeadline));
+  return `0x00${sponsor.sign(digest).slice(2)}`;
+};
 const settle = ({ message, order, funding }: Trade, chain: TestChain) =>
   chain.send(
     keeper.address,
@@ -236,51 +252,24 @@ test('orders across chains that are filled together share one proof, and each is
   await booksAgree();
 });
 
-test('an order paid by a sponsor stands, although its user uses the nonce afterwards', async () => {
-  const { chain } = here;
-  await here.send(
-    sponsor.address,
-    here.usdc.address,
-    encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }),
-  );
-  const [owned, free] = [bucket(here, 'weth').onchain, bucket(there, 'usdc').free];
+test('nobody opens a quote for its user: the nonce is used with it, and all other quotes of it end', async () => {
+  await sponsorApproves();
   const trade = await quote(bridge(700n * USDC));
-  const { order, output } = trade;
-  brake.hold();
+  const { order, funding } = trade;
+  const sponsored = openForCall(order, sponsorPays(order), sponsor.address);
+  await expect(here.send(keeper.address, here.chain.escrow, sponsored)).rejects.toThrow();
+  expect(await here.port.orderStatus(trade.id)).toBe('none');
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await stageOf(trade.id)) === 'committed');
-  const permit = sponsor.sign(
-    permit2LockDigest(
-      { chainId: chain.id, escrow: chain.escrow },
-      chain.permit2,
-      order,
-      BigInt(order.fillDeadline),
-    ),
-  );
-  // The escrow's nonce is the user's own: a sponsor's permit leaves it unused.
-  await here.send(
-    keeper.address,
-    chain.escrow,
-    openForCall(order, `0x00${permit.slice(2)}`, sponsor.address),
-  );
-  await here.send(taker.address, chain.escrow, invalidateNonceCall(order.nonce));
-  // What the chain says after that is known at depth, so that is too.
-  await here.deposit(owner.address, here.weth.address, WETH);
-  await eventually(() => bucket(here, 'weth').onchain === owned + WETH);
-  // Set aside, or paid already where several replicas run and the brake holds none of them.
-  expect(bucket(there, 'usdc').free).toBe(free - output);
-  brake.free();
+  await here.send(keeper.address, here.chain.escrow, openForCall(order, funding));
+  expect(await here.port.isNonceUsed(order.user, order.nonce)).toBe(true);
   await eventually(async () => (await stageOf(trade.id)) === 'finalised');
   await booksAgree();
 });
 
-test('a sponsor that opens an order under another user’s nonce leaves it unused: the holds stay and are paid', async () => {
+test('a sponsor that opens a plain order under another user’s nonce leaves it unused: the holds stay and are paid', async () => {
   const { chain } = here;
-  await here.send(
-    sponsor.address,
-    here.usdc.address,
-    encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }),
-  );
+  await sponsorApproves();
   const owned = bucket(here, 'usdc').onchain;
   const promise = await quote(buy(here, here, 900n * USDC));
   const lure = bridge(500n * USDC);
@@ -288,20 +277,9 @@ test('a sponsor that opens an order under another user’s nonce leaves it unuse
     ...lure,
     skeleton: { ...lure.skeleton, nonce: promise.order.nonce.toString() },
   });
-  // Not what we promised, only under the same nonce.
-  const bait = {
-    ...order,
-    outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })),
-  };
-  const permit = sponsor.sign(
-    permit2LockDigest(
-      { chainId: chain.id, escrow: chain.escrow },
-      chain.permit2,
-      bait,
-      BigInt(bait.fillDeadline),
-    ),
-  );
-  await here.send(keeper.address, chain.escrow, openForCall(bait, `0x00${permit.slice(2)}`, sponsor.address));
+  // Nobody's promise, only under the same nonce.
+  const bait = { ...order, outputs: order.outputs.map((output) => ({ ...output, context: '0x' as const })) };
+  await here.send(keeper.address, chain.escrow, openForCall(bait, sponsorPays(bait), sponsor.address));
   await here.deposit(owner.address, here.usdc.address, USDC);
   await eventually(() => bucket(here, 'usdc').onchain === owned + USDC);
   expect(bucket(here, 'weth').held).toBeGreaterThanOrEqual(promise.output);

@@ -16,12 +16,11 @@ export const claimCall = (
   signature: Hex,
   quoteId: Bytes32,
   commitment: SignedCommitment,
-  output: number,
 ): Hex =>
   encodeFunctionData({
     abi: quoteBondAbi,
     functionName: 'claim',
-    args: [toTuple(order), signature, { quoteId, ...commitment }, BigInt(output)],
+    args: [toTuple(order), signature, { quoteId, ...commitment }],
   });
 
 /** Across chains, on the origin. */

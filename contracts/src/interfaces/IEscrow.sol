@@ -82,6 +82,44 @@ enum OrderStatus {
     Refunded
 }
 
+/// @notice What both parts of an escrow answer: its parameters, and what the rules of both read. The rest is in {IEscrow}.
+interface IEscrowBase {
+    /* PARAMETERS */
+
+    /// @notice The Permit2 contract.
+    function PERMIT2() external view returns (address);
+    /// @notice The ledger account that fees are credited to.
+    function feeRecipient() external view returns (address);
+    /// @notice Most that feeBps may be, in hundredths of a percent.
+    function MAX_FEE_BPS() external view returns (uint256);
+    /// @notice Seconds from a withdrawal request to its withdrawal. Longer than any quote lives.
+    function WITHDRAWAL_DELAY() external view returns (uint256);
+    /// @notice Seconds for which a ripe request stays.
+    function WITHDRAWAL_WINDOW() external view returns (uint256);
+    /// @notice Least seconds between fillDeadline and expires of an order that is opened.
+    function MIN_PROOF_WINDOW() external view returns (uint256);
+
+    /* STATE */
+
+    /// @notice What `account` has here of `token`, base units, requested withdrawals included.
+    function balanceOf(address account, address token) external view returns (uint256);
+    /// @notice What of the account's balance was delivered to be withdrawn by itself and has not been. At most that leaves without
+    /// a request.
+    function deferredOf(address account, address token) external view returns (uint256);
+    /// @notice From when on a deferred delivery may be pushed, Unix seconds; zero when none waits.
+    function deferredUntil(bytes32 orderId, bytes32 outputHash) external view returns (uint256);
+    /// @notice Whether `operator` signs and fills for `account`, without limits or within them.
+    function isOperator(address account, address operator) external view returns (bool);
+    /// @notice Whether `user` can no longer use `nonce`.
+    function isNonceUsed(address user, uint256 nonce) external view returns (bool);
+    /// @notice Where the order is in its life on this chain.
+    function orderStatus(bytes32 orderId) external view returns (OrderStatus);
+    /// @notice keccak256(solver ‖ uint32 timestamp) of a fill made here, zero when there is none. An outputHash is
+    /// keccak256(abi.encode(output)). Outputs delivered by
+    /// `settle` leave no record: their order is Claimed, and `fill` refuses it.
+    function fillRecord(bytes32 orderId, bytes32 outputHash) external view returns (bytes32);
+}
+
 /// @title IEscrow
 /// @notice A ledger of LP inventory and taker deposits, an escrow for order inputs, and the place where outputs are paid.
 /// One per chain, no owner, no upgrade, no pause. UNAUDITED.
@@ -127,7 +165,8 @@ enum OrderStatus {
 /// approvals and releases by the LP or one of its operators. EIP-712 domain: "EscrowV0", "1", chain, this address.
 ///
 /// Nonces: one bitmap per user. An order uses its nonce when it is funded by its user. A sponsor who is not the user (modes
-/// 0x00 and 0x01) leaves the nonce alone, else strangers could spend it.
+/// 0x00 and 0x01) leaves the nonce alone, else strangers could spend it; so only the user opens a 0xe2 order, and of all
+/// quotes of one nonce one is executed.
 ///
 /// Operators sign and fill for an account and can never withdraw. They do decide prices and recipients: whoever steals an
 /// operator key can sell the account's balance for nothing until the key is revoked, up to the operator's limits. With
@@ -148,7 +187,7 @@ enum OrderStatus {
 /// address; this contract only asks it.
 /// Assumed of fillers, recipients, wallets: nothing. While one of their calls runs, every function that moves balances is
 /// locked, except that the filler of settleThrough may fill.
-interface IEscrow is IAttester {
+interface IEscrow is IEscrowBase, IAttester {
     /* ERRORS */
 
     /// @notice A call came back in while another one was running.
@@ -282,25 +321,11 @@ interface IEscrow is IAttester {
     /// @notice The inputs went back to the user.
     event Refunded(bytes32 indexed orderId);
 
-    /* PARAMETERS */
-
-    /// @notice The Permit2 contract.
-    function PERMIT2() external view returns (address);
-    /// @notice The ledger account that fees are credited to.
-    function feeRecipient() external view returns (address);
-    /// @notice Most that feeBps may be, in hundredths of a percent.
-    function MAX_FEE_BPS() external view returns (uint256);
-    /// @notice Seconds from a withdrawal request to its withdrawal. Longer than any quote lives.
-    function WITHDRAWAL_DELAY() external view returns (uint256);
-    /// @notice Seconds for which a ripe request stays.
-    function WITHDRAWAL_WINDOW() external view returns (uint256);
-    /// @notice Least seconds between fillDeadline and expires of an order that is opened.
-    function MIN_PROOF_WINDOW() external view returns (uint256);
+    /// @notice The contract with the rest of this one's code: this one made it when it was deployed, and runs it on its own storage.
+    function EXTENSION() external view returns (address);
 
     /* LEDGER */
 
-    /// @notice What `account` has here of `token`, base units, requested withdrawals included.
-    function balanceOf(address account, address token) external view returns (uint256);
     /// @notice Fees on the account's inputs that are not collected yet, base units. They are the fee recipient's, and no part of
     /// the account's balance.
     function feesOf(address account, address token) external view returns (uint256);
@@ -312,25 +337,20 @@ interface IEscrow is IAttester {
         external
         view
         returns (uint256 amount, uint256 availableAt, uint256 lapsesAt);
-    /// @notice What of the account's balance was delivered to be withdrawn by itself and has not been. At most that leaves without
-    /// a request.
-    function deferredOf(address account, address token) external view returns (uint256);
-    /// @notice From when on a deferred delivery may be pushed, Unix seconds; zero when none waits.
-    function deferredUntil(bytes32 orderId, bytes32 outputHash) external view returns (uint256);
-    /// @notice Whether `operator` signs and fills for `account`, without limits or within them.
-    function isOperator(address account, address operator) external view returns (bool);
     /// @notice Unix seconds at which an operator was revoked that has not been allowed again; 0 of every other address.
     function revokedAt(address account, address operator) external view returns (uint256);
     /// @notice What the account lets the operator spend of `token`.
     /// @return limited Whether limits count for this operator: then a token without one is not spent at all.
     /// @return most Base units in a window.
-    /// @return window Seconds; 0: `most` is for each second.
+    /// @return window Seconds; 0 where no limit was set.
     /// @return since Unix seconds at which the last window began. It has ended at `since + window`.
     /// @return spent Base units spent in it.
     function operatorLimit(address account, address operator, address token)
         external
         view
         returns (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent);
+    /// @notice Base units of `token` that the operator may spend of the account now; the largest number when no limits count.
+    function operatorLeft(address account, address operator, address token) external view returns (uint256 left);
 
     /// @notice Pays `amount` from the caller, who has approved this contract, into the caller's balance.
     /// @return received What arrived and was credited.
@@ -355,13 +375,11 @@ interface IEscrow is IAttester {
     /// @notice Names an operator of the caller that spends within limits, and sets its limit for one token, at once. What it has
     /// spent in the running window goes on counting. Limits that were set before a revocation hold again.
     /// @param most Base units that it may spend in a window; 0: none.
-    /// @param window Seconds, from its first spending after the last window.
+    /// @param window Seconds, from its first spending after the last window; not 0, which would be a limit for each payment.
     function limitOperator(address operator, address token, uint96 most, uint32 window) external;
 
     /* NONCES */
 
-    /// @notice Whether `user` can no longer use `nonce`.
-    function isNonceUsed(address user, uint256 nonce) external view returns (bool);
     /// @notice Voids one of the caller's nonces, and with it whatever was signed under it.
     function invalidateNonce(uint256 nonce) external;
 
@@ -369,15 +387,15 @@ interface IEscrow is IAttester {
 
     /// @notice The order's id on this escrow.
     function orderIdentifier(StandardOrder calldata order) external view returns (bytes32);
-    /// @notice Where the order is in its life on this chain.
-    function orderStatus(bytes32 orderId) external view returns (OrderStatus);
+    /// @notice Reverts, as `settle` does, when nobody can settle this order now whatever its LPs do: its form, time, status, nonce,
+    /// fees, and where its outputs go. Not asked: its funding, its commitments, and tokens.
+    function checkSettle(StandardOrder calldata order) external view returns (bytes32 orderId);
+    /// @notice Whose key signed, by the rule for commitments, approvals and releases: the struct itself, or a tree that holds it.
+    /// @return digest What is signed in this escrow's domain when it is the struct itself.
+    /// @return key Zero when the bytes are no signature.
+    function signerOf(bytes32 structHash, bytes calldata signature) external view returns (bytes32 digest, address key);
     /// @notice Unix seconds at which the order was opened; 0 of an order that was not, or that was settled.
     function openedAt(bytes32 orderId) external view returns (uint256);
-    /// @notice keccak256(solver ‖ uint32 timestamp) of a fill made here, zero when there is none. An outputHash is
-    /// keccak256(abi.encode(output)). Outputs delivered by
-    /// `settle` leave no record: their order is Claimed, and `fill` refuses it.
-    function fillRecord(bytes32 orderId, bytes32 outputHash) external view returns (bytes32);
-
     /// @notice Same chain, from inventory, in one transaction: takes the inputs, pays every output from its LP's ledger balance,
     /// credits the inputs to the LPs. Anyone may call. Until fillDeadline, that second included. The order is 0xe2 and names this
     /// escrow as its oracle, here and in `settleThrough`.
@@ -393,7 +411,7 @@ interface IEscrow is IAttester {
     /// @notice Takes the inputs from the caller, who is the order's user. Before fillDeadline.
     function open(StandardOrder calldata order) external;
     /// @notice Takes the inputs from `sponsor` in the way the first byte of `signature` says. Before fillDeadline. Not for a 0xe2
-    /// order that names this escrow as its oracle.
+    /// order that names this escrow as its oracle, nor for one that somebody else than its user sponsors.
     function openFor(StandardOrder calldata order, address sponsor, bytes calldata signature) external;
 
     /// @notice Delivers one output. Paid from the solver's ledger balance when the caller is the solver or its operator and that

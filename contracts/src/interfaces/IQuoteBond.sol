@@ -21,10 +21,13 @@ enum Fade {
 ///
 /// What a claim costs: `SHARE_BPS` of what was promised, twice, and at most the bond. Half of the cost (the odd unit with it) goes
 /// to the order's user. The other half goes to `FORFEIT_TO`: an LP that claims against itself, to have its bond back before
-/// others claim, loses half of it. A claim is made once for each user, nonce and LP.
+/// others claim, loses half of it. A claim is made once for each user, nonce and LP, and only for an order that the user signed or
+/// opened: so nobody else uses it up.
 ///
-/// On one chain (`claim`): order, the user's signature and the LP's commitment are shown while the order could still be settled, and
-/// one of the first three reasons of {Fade} holds. Whoever has promised no more than its balance and its operator's limit, and
+/// On one chain (`claim`, `settleOrClaim`): order, the user's signature and the LP's commitment are shown while the order could still
+/// be settled, and one of the first three reasons of {Fade} holds of all outputs of the LP together, delivered in their
+/// order: what another LP of the order delivers into the LP's balance before counts. What nobody could settle is not
+/// covered, nor what no operator could sign: `claim` asks the escrow. Whoever has promised no more than its balance and its operator's limit, and
 /// revokes an operator after the deadlines of what it signed, cannot be claimed against: both fall by the LP's own signatures
 /// and calls alone. Tokens that pause or refuse are no reason. What the LP traded away is no excuse.
 ///
@@ -59,19 +62,17 @@ interface IQuoteBond {
     error InsufficientBond(address lp, address token, uint256 bond, uint256 needed);
     /// @notice It is too early.
     error TooEarly(uint256 from, uint256 timestamp);
-    /// @notice It is too late to settle this order, so nobody can tell any more whether it would have failed.
-    error DeadlinePassed(uint256 deadline, uint256 timestamp);
-    /// @notice The LP has no bond in this token, or the share of what was promised is less than one base unit.
-    error NothingToPay(address lp, address token);
+    /// @notice The LP has no bond in any token that it promised, or the share of what it promised is less than one base unit.
+    error NothingToPay(address lp);
     /// @notice Nothing is there to take.
     error NothingOwed(address account, address token);
     /// @notice The order is of another chain, escrow or kind than this claim is about.
     error WrongOrder(bytes32 orderId);
-    /// @notice The commitment is not for this output, its deadline is not the order's, or this LP did not sign it.
+    /// @notice The commitment is for no output of the order, its deadline is not the order's, or this LP did not sign it.
     error NotCommitted(address lp);
     /// @notice The user has not accepted this order.
     error NotAccepted(address user);
-    /// @notice The order was settled or its nonce used or invalidated.
+    /// @notice The order is not one that was opened and refunded.
     error OrderEnded(bytes32 orderId);
     /// @notice The order can be settled as far as this LP is concerned.
     error PromiseStands(address lp);
@@ -89,7 +90,7 @@ interface IQuoteBond {
     /// @notice Counts from `activeFrom` on.
     event TermsSet(address indexed lp, uint32 fillWindow, bool wallets, uint256 activeFrom);
     /// @notice A promise failed.
-    /// @param promised The output's amount; across chains the input's.
+    /// @param promised What the LP's outputs in this token come to; across chains the input's amount.
     /// @param paid What the user got.
     /// @param forfeited What FORFEIT_TO got.
     event Faded(
@@ -145,16 +146,28 @@ interface IQuoteBond {
 
     /* CLAIMS */
 
-    /// @notice Same chain. Anyone may call. Reverts while the order can be settled as far as this LP is concerned.
+    /// @notice Same chain. Anyone may call. Reverts while the order can be settled as far as this LP is concerned, and with the
+    /// escrow's own error when nobody can settle it whatever the LP does: its form, time, nonce or status.
     /// @param signature The user's over the order, as for `settle`; may be empty when the user calls.
-    /// @param output Which output the commitment is for.
-    /// @return paid What the user got, in the output's token.
-    function claim(
+    /// @param commitment It promises all outputs that name its LP, so one claim is for all of them.
+    /// @return paid What the user got, by output: for the sum of a token at the LP's first output in it.
+    function claim(StandardOrder calldata order, bytes calldata signature, Commitment calldata commitment)
+        external
+        returns (uint256[] memory paid);
+    /// @notice Same chain. Settles the order; when that fails, claims from each of its LPs that has not been claimed from and
+    /// fails its promise, in the same transaction. So a promise broken in its last block costs as much as any other. Anyone
+    /// may call. Reverts with the error of `settle` when no claim pays either.
+    /// @param funding As for `settle`; not mode 0xff, because this contract calls.
+    /// @param signature The user's over the order; may be empty when the user calls.
+    /// @param commitments One per output, as for `settle`.
+    /// @return settled Whether the order was settled; then nothing is paid here.
+    /// @return paid As for `claim`, over all LPs.
+    function settleOrClaim(
         StandardOrder calldata order,
+        bytes calldata funding,
         bytes calldata signature,
-        Commitment calldata commitment,
-        uint256 output
-    ) external returns (uint256 paid);
+        Commitment[] calldata commitments
+    ) external returns (bool settled, uint256[] memory paid);
     /// @notice Across chains, on the origin. Anyone may call, from the order's `expires` on or after its release. Refunds the order
     /// when nobody has.
     /// @return paid What the user got, per input in its token.

@@ -107,7 +107,11 @@ contract FundingAttacksTest is Attack {
         refusedOpen(other, taker, funding, BAD_SIGNER, "another oracle");
         other = abi.decode(abi.encode(order), (StandardOrder));
         other.user = stranger;
-        refusedOpen(other, taker, funding, BAD_SIGNER, "another user");
+        refusedOpen(other, taker, funding, IEscrow.NotTheUser.selector, "another user");
+        StandardOrder memory gift = toOpen(plain());
+        bytes memory ofGift = byWitness(gift, TAKER);
+        gift.user = stranger;
+        refusedOpen(gift, taker, ofGift, BAD_SIGNER, "another user of an order that may be sponsored");
         other = abi.decode(abi.encode(order), (StandardOrder));
         other.inputs[0][1] += 1;
         refusedOpen(other, taker, funding, BAD_SIGNER, "more than permitted");
@@ -152,6 +156,8 @@ contract FundingAttacksTest is Attack {
         other.outputs[0].amount -= 1;
         refusedOpen(other, taker, byWitness(other, TAKER), IEscrow.NonceUsed.selector, "another order, same nonce");
         // A sponsor's nonce is Permit2's alone.
+        other = toOpen(plain());
+        other.nonce = order.nonce;
         other.user = stranger;
         refusedOpen(other, taker, byWitness(other, TAKER), IPermit2Errors.InvalidNonce.selector, "as a sponsor");
     }
@@ -272,7 +278,7 @@ contract FundingAttacksTest is Attack {
 
     /// @dev Nobody can spend a user's nonce or open in its name by paying for its order.
     function test_2_sponsorsLeaveTheNonceAlone() public {
-        StandardOrder memory order = toOpen(simple());
+        StandardOrder memory order = toOpen(plain());
         usd.mint(stranger, IN);
         bytes memory funding = byOrder3009(order, STRANGER);
         vm.prank(stranger);

@@ -279,6 +279,22 @@ contract AttestationOracleTest is Base {
         eq(finaliseAll(two, signatures, calls), 4, "the third");
     }
 
+    /// @dev P31: the chain is part of what is signed, of a list as of one payload.
+    function test_a_list_of_one_chain_proves_no_other() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(2);
+        bytes[] memory calls = finalisations(list);
+        bytes[] memory signatures = listAttestations(HERE, address(remote), payloads);
+        bytes32 app = application();
+        vm.expectPartialRevert(IAttestationOracle.InvalidAttestation.selector);
+        oracle.submitAndFinalise(THERE, app, payloads, signatures, address(escrow), calls);
+        // It does prove the chain that it says.
+        eq(oracle.submitAndFinalise(HERE, app, payloads, signatures, address(escrow), calls), 3, "none is of that chain");
+        signatures = listAttestations(address(remote), payloads);
+        vm.expectPartialRevert(IAttestationOracle.InvalidAttestation.selector);
+        oracle.submitAndFinalise(HERE, app, payloads, signatures, address(escrow), calls);
+        eq(finaliseAll(payloads, signatures, calls), 0, "its own");
+    }
+
     function test_submitAndFinalise_refuses() public {
         (StandardOrder[] memory list, bytes32[] memory payloads) = filled(1);
         bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 1);

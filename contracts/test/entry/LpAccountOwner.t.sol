@@ -249,6 +249,33 @@ contract LpAccountOwnerTest is AccountBase {
         eq(escrow.balanceOf(address(account), address(usd)), 0, "the ledger is empty");
     }
 
+    /// @dev K25: a treasury that was named first.
+    function test_the_escrow_and_the_bond_of_an_account_are_not_its_treasury() public {
+        address[2] memory places = [address(escrow), address(bond)];
+        for (uint256 i; i < 2; ++i) {
+            ILpAccount fresh = deployAccount(owner, bytes32(2 + i));
+            vm.startPrank(owner);
+            fresh.schedule(abi.encodeCall(fresh.setTreasury, (places[i])));
+            fresh.schedule(abi.encodeCall(fresh.setTreasury, (treasury)));
+            vm.warp(block.timestamp + CHANGE);
+            fresh.setTreasury(places[i]);
+            vm.expectRevert(ILpAccount.InvalidParameter.selector);
+            fresh.initialize(address(escrow), address(bond));
+            fresh.setTreasury(treasury);
+            fresh.initialize(address(escrow), address(bond));
+            vm.stopPrank();
+        }
+    }
+
+    function test_an_account_without_a_bond_may_have_a_treasury_before() public {
+        ILpAccount fresh = deployAccount(owner, bytes32(uint256(1)));
+        vm.startPrank(owner);
+        fresh.initialize(address(escrow), address(0));
+        eq(fresh.treasury(), address(0), "none yet");
+        fresh.setTreasury(treasury);
+        vm.stopPrank();
+    }
+
     function test_a_closed_set_up_is_over() public {
         ILpAccount fresh = deployAccount(owner, bytes32(uint256(1)));
         vm.startPrank(owner);

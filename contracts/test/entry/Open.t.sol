@@ -79,13 +79,27 @@ contract OpenTest is Base {
     }
 
     function test_mode_witness_by_a_sponsor_leaves_the_users_nonce() public {
-        StandardOrder memory order = cross();
+        StandardOrder memory order = toOpen(plain());
         usd.mint(stranger, IN);
         vm.prank(stranger);
         usd.approve(address(permit2), IN);
         escrow.openFor(order, stranger, byWitness(order, STRANGER));
         isOpen(order, false);
         eq(usd.balanceOf(stranger), 0, "the sponsor paid");
+    }
+
+    /// @dev N07: a sponsor leaves the nonce alone, so all quotes of one nonce could be opened, of which an LP holds money for one.
+    function test_a_quote_is_opened_by_its_user_alone() public {
+        StandardOrder memory order = cross();
+        usd.mint(stranger, IN);
+        refuse(order, stranger, byWitness(order, STRANGER), abi.encodeWithSelector(IEscrow.NotTheUser.selector, stranger));
+        refuse(order, stranger, byOrder3009(order, STRANGER), abi.encodeWithSelector(IEscrow.NotTheUser.selector, stranger));
+        openFor(order, taker, byOrder3009(order, TAKER));
+        isOpen(order, true);
+        StandardOrder memory same = cross();
+        same.nonce = order.nonce;
+        same.outputs[0].amount -= 1;
+        refuse(same, taker, byOrder3009(same, TAKER), abi.encodeWithSelector(IEscrow.NonceUsed.selector, taker, same.nonce));
     }
 
     function test_mode_witness_of_two_inputs() public {
@@ -112,7 +126,7 @@ contract OpenTest is Base {
     }
 
     function test_mode_order3009_by_a_sponsor() public {
-        StandardOrder memory order = cross();
+        StandardOrder memory order = toOpen(plain());
         usd.mint(stranger, IN);
         openFor(order, stranger, byOrder3009(order, STRANGER));
         isOpen(order, false);

@@ -221,11 +221,28 @@ contract OperatorsTest is Base {
         eq(spent, 1, "of its own");
     }
 
-    function test_window_zero_is_a_limit_of_each_second() public {
-        limit(address(weth), MOST, 0);
+    /// @dev N05: it would be a limit of each payment.
+    function test_a_window_of_no_time_is_refused() public {
+        vm.prank(lp(0));
+        vm.expectRevert(err(IEscrow.InvalidParameter.selector));
+        escrow.limitOperator(operator(0), address(weth), MOST, 0);
+        limit(address(weth), MOST, 1);
         settle(simple(IN, MOST));
+        refuse(simple(IN, 1), exceeded(0, 1));
+        vm.warp(block.timestamp + 1);
         settle(simple(IN, MOST));
-        refuse(simple(IN, MOST + 1), exceeded(MOST, MOST + 1));
+    }
+
+    function test_what_is_left_is_what_may_be_spent() public {
+        eq(escrow.operatorLeft(lp(0), lp(0), address(weth)), type(uint256).max, "the account itself");
+        eq(escrow.operatorLeft(lp(0), operator(0), address(weth)), MOST, "all of it");
+        settle(simple(IN, MOST - 1));
+        eq(escrow.operatorLeft(lp(0), operator(0), address(weth)), 1, "one");
+        limit(address(weth), MOST - 2, HOUR);
+        eq(escrow.operatorLeft(lp(0), operator(0), address(weth)), 0, "less than is spent");
+        vm.warp(block.timestamp + HOUR);
+        eq(escrow.operatorLeft(lp(0), operator(0), address(weth)), MOST - 2, "a new window");
+        eq(escrow.operatorLeft(lp(0), operator(0), address(usd)), 0, "a token without a limit");
     }
 
     function test_the_longest_window_and_the_largest_limit() public {

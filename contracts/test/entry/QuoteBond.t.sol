@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {DevToken} from "../../src/devnet/DevToken.sol";
-import {Commitment, MandateOutput, StandardOrder} from "../../src/interfaces/IEscrow.sol";
+import {Commitment, IEscrow, MandateOutput, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {Fade, IQuoteBond} from "../../src/interfaces/IQuoteBond.sol";
 import {AwkwardToken} from "../mocks/AwkwardToken.sol";
 import {Puppet} from "../mocks/Puppet.sol";
@@ -71,7 +71,7 @@ contract QuoteBondTest is BondBase {
         puppet.plan(address(bond), abi.encodeCall(bond.takeOwed, (address(token), address(puppet))));
         StandardOrder memory order = simple();
         Commitment memory commitment = commitments(order)[0];
-        puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, "", commitment, 0)));
+        puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, "", commitment)));
         puppet.plan(address(bond), abi.encodeCall(bond.claimUnfilled, (order, commitment)));
         puppet.act(address(bond), abi.encodeCall(bond.post, (address(puppet), address(token), 50)));
         eq(bonded(address(puppet), address(token)), 50, "once");
@@ -281,7 +281,7 @@ contract QuoteBondTest is BondBase {
         eq(bonded(lp(0), address(weth)), 0, "all of it");
         StandardOrder memory order = simple();
         refuseClaim(
-            order, abi.encodeWithSelector(IQuoteBond.NothingToPay.selector, lp(0), address(weth))
+            order, about(IQuoteBond.NothingToPay.selector, lp(0))
         );
         ok(!bond.isClaimed(taker, order.nonce, lp(0)), "nothing was claimed");
         post(lp(0), address(weth), 1);
@@ -293,7 +293,7 @@ contract QuoteBondTest is BondBase {
     function test_dust_is_not_claimed() public {
         moveAway(lp(0), address(weth), 0);
         refuseClaim(
-            simple(IN, 199), abi.encodeWithSelector(IQuoteBond.NothingToPay.selector, lp(0), address(weth))
+            simple(IN, 199), about(IQuoteBond.NothingToPay.selector, lp(0))
         );
         eq(claim(simple(IN, 200), 0), 1, "one unit");
     }
@@ -318,6 +318,189 @@ contract QuoteBondTest is BondBase {
         eq(token.balanceOf(recipient), 10, "where it says");
     }
 
+    /* SEVERAL OUTPUTS OF ONE LP */
+
+    /// @dev Two outputs of the same LP, to two recipients.
+    function twice(uint256 first, uint256 second) private returns (StandardOrder memory order) {
+        order = blank(IN, 2);
+        for (uint256 i; i < 2; ++i) {
+            order.outputs[i] = output(escrow, HERE, i == 0 ? first : second, "");
+            order.outputs[i].context = quoteContext(lp(0), order.fillDeadline, 5_000, FEE, 0);
+        }
+        order.outputs[1].recipient = word(taker);
+    }
+
+    /// @dev N02: each alone is covered, both are not.
+    function test_what_an_lp_promised_in_all_has_to_be_there() public {
+        StandardOrder memory order = twice(OUT, 3 * OUT);
+        moveAway(lp(0), address(weth), 4 * OUT - 1);
+        uint256 snapshot = vm.snapshotState();
+        fundLp(lp(0), address(weth), 1);
+        refuseClaim(order, about(IQuoteBond.PromiseStands.selector, lp(0)));
+        settle(order);
+        vm.revertToState(snapshot);
+        vm.expectEmit(true, true, true, true, address(bond));
+        emit IQuoteBond.Faded(
+            lp(0), taker, idOf(order), keccak256("quote"), Fade.Balance, address(weth), 4 * OUT, 4 * PAID, 4 * PAID
+        );
+        eq(claim(order, 0), 4 * PAID, "the share of both");
+        eq(bonded(lp(0), address(weth)), 10e18 - 8 * PAID, "once");
+    }
+
+    function test_a_limit_has_to_cover_the_sum() public {
+        StandardOrder memory order = twice(OUT, OUT);
+        vm.prank(lp(0));
+        escrow.limitOperator(operator(0), address(weth), uint96(2 * OUT), 1 hours);
+        refuseClaim(order, about(IQuoteBond.PromiseStands.selector, lp(0)));
+        vm.prank(lp(0));
+        escrow.limitOperator(operator(0), address(weth), uint96(2 * OUT - 1), 1 hours);
+        eq(claim(order, 0), 2 * PAID, "both");
+    }
+
+    /// @dev N03: whoever claims the small output first has claimed the large one too.
+    function test_no_output_is_claimed_apart_from_the_others() public {
+        StandardOrder memory order = twice(200, OUT);
+        order.outputs[1].token = word(address(usd));
+        order.outputs[1].amount = 1_000e6;
+        moveAway(lp(0), address(weth), 0);
+        (bytes memory signature, Commitment memory commitment) = (orderSignature(order), commitments(order)[1]);
+        vm.prank(lp(0));
+        uint256[] memory paid = bond.claim(order, signature, commitment);
+        ok(paid[0] == 1 && paid[1] == 5e6, "what it promised in each token, though only one fails");
+        eq(usd.balanceOf(taker), 1_000_000e6 + 5e6, "to the taker");
+        refuseClaim(
+            order, abi.encodeWithSelector(IQuoteBond.ClaimedBefore.selector, taker, order.nonce, lp(0))
+        );
+    }
+
+    function test_promises_beyond_every_number_cost_the_bond() public {
+        StandardOrder memory order = twice(type(uint256).max, type(uint256).max);
+        eq(claim(order, 0), 5e18, "half of the bond");
+    }
+
+    /// @dev N06: one LP's delivery into another's ledger balance pays for that one's output, if it comes before.
+    function test_what_settles_is_not_claimed() public {
+        for (uint256 first; first < 2; ++first) {
+            StandardOrder memory order = blank(IN, 2);
+            for (uint256 i; i < 2; ++i) {
+                order.outputs[i] = output(escrow, HERE, OUT, "");
+                order.outputs[i].context = quoteContext(lp(i == first ? 0 : 1), order.fillDeadline, 5_000, FEE, 0);
+            }
+            order.outputs[first].recipient = word(address(escrow));
+            order.outputs[first].callbackData = ledgerData(false, lp(1));
+            moveAway(lp(1), address(weth), 1);
+            uint256 snapshot = vm.snapshotState();
+            (bool settled,) = address(escrow).call(
+                abi.encodeCall(escrow.settle, (order, by3009(order), commitments(order)))
+            );
+            ok(settled == (first == 0), "the order of the outputs is that of the deliveries");
+            vm.revertToState(snapshot);
+            if (settled) {
+                (bytes memory signature, Commitment memory commitment) = (orderSignature(order), commitments(order)[1]);
+                refuseClaim(order, signature, commitment, about(IQuoteBond.PromiseStands.selector, lp(1)));
+                settle(order);
+            } else {
+                eq(claim(order, 0), PAID, "too late for it");
+            }
+        }
+    }
+
+    function test_fuzz_several_outputs_claimed_exactly_when_settlement_fails_for_the_lp(uint256 seed) public {
+        StandardOrder memory order = blank(IN, 3);
+        for (uint256 i; i < 3; ++i) {
+            order.outputs[i] = output(escrow, HERE, 1e6 + bound(uint256(keccak256(abi.encode(seed, i))), 0, OUT), "");
+            order.outputs[i].context = quoteContext(
+                lp(seed >> i & 1), order.fillDeadline, i == 0 ? 3_334 : 3_333, FEE, 0
+            );
+            if (seed >> (8 + i) & 1 == 0) order.outputs[i].token = word(address(usd));
+            if (seed >> (16 + i) & 1 == 0) {
+                order.outputs[i].recipient = word(address(escrow));
+                order.outputs[i].callbackData = ledgerData(false, lp(seed >> (24 + i) & 1));
+            }
+        }
+        moveAway(lp(0), address(weth), bound(seed >> 32, 0, 2 * OUT));
+        moveAway(lp(0), address(usd), bound(seed >> 96, 0, 1_000_000e6));
+        _oneOfTheTwo(order);
+    }
+
+    /// @dev Only the first LP can be short: the other has enough for anything.
+    function _oneOfTheTwo(StandardOrder memory order) private {
+        fundLp(lp(1), address(usd), 4 * OUT);
+        (bytes memory signature, Commitment[] memory list) = (orderSignature(order), commitments(order));
+        uint256 named = 3;
+        for (uint256 i; i < 3; ++i) {
+            if (list[i].lp == lp(0) && named == 3) named = i;
+        }
+        bytes memory funding = by3009(order);
+        uint256 snapshot = vm.snapshotState();
+        (bool settled,) = address(escrow).call(abi.encodeCall(escrow.settle, (order, funding, list)));
+        vm.revertToState(snapshot);
+        if (named == 3) return ok(settled, "nobody is short");
+        (bool claimed,) = address(bond).call(abi.encodeCall(bond.claim, (order, signature, list[named])));
+        ok(settled != claimed, "one of the two");
+    }
+
+    /* SETTLE, ELSE CLAIM */
+
+    function settleOrClaim(StandardOrder memory order) private returns (bool settled, uint256[] memory paid) {
+        bytes memory funding = by3009(order);
+        (bytes memory signature, Commitment[] memory list) = (orderSignature(order), commitments(order));
+        vm.prank(stranger);
+        return bond.settleOrClaim(order, funding, signature, list);
+    }
+
+    /// @dev K22: in the last block a promise is kept or paid for.
+    function test_in_its_last_second_an_order_is_settled_or_its_lps_pay() public {
+        StandardOrder memory order = simple();
+        vm.warp(order.fillDeadline);
+        uint256 snapshot = vm.snapshotState();
+        uint256 before = weth.balanceOf(recipient);
+        (bool settled, uint256[] memory paid) = settleOrClaim(order);
+        ok(settled && paid.length == 1 && paid[0] == 0, "settled");
+        eq(weth.balanceOf(recipient) - before, OUT, "delivered");
+        vm.revertToState(snapshot);
+        moveAway(lp(0), address(weth), OUT - 1);
+        (settled, paid) = settleOrClaim(order);
+        ok(!settled && paid[0] == PAID, "paid for");
+        eq(weth.balanceOf(taker), 1000e18 + PAID, "to the taker");
+        ok(!escrow.isNonceUsed(taker, order.nonce), "and its money stays");
+    }
+
+    function test_every_lp_that_fails_pays_in_one_call() public {
+        StandardOrder memory order = split(IN, OUT);
+        moveAway(lp(0), address(weth), 0);
+        moveAway(lp(2), address(weth), 0);
+        (bool settled, uint256[] memory paid) = settleOrClaim(order);
+        ok(!settled && paid[1] == 0, "the one that stands pays nothing");
+        eq(paid[0], order.outputs[0].amount * SHARE / 10_000, "the first");
+        eq(paid[2], order.outputs[2].amount * SHARE / 10_000, "the last");
+        vm.expectRevert();
+        this.settleOrClaimAgain(order);
+        moveAway(lp(1), address(weth), 0);
+        (, paid) = settleOrClaim(order);
+        ok(paid[0] == 0 && paid[1] != 0 && paid[2] == 0, "each once");
+    }
+
+    function settleOrClaimAgain(StandardOrder memory order) external {
+        settleOrClaim(order);
+    }
+
+    function test_without_a_claim_it_fails_as_settlement_does() public {
+        StandardOrder memory order = simple();
+        vm.prank(taker);
+        usd.transfer(stranger, 1_000_000e6);
+        bytes memory funding = by3009(order);
+        (bytes memory signature, Commitment[] memory list) = (orderSignature(order), commitments(order));
+        (bool success, bytes memory why) =
+            address(escrow).call(abi.encodeCall(escrow.settle, (order, funding, list)));
+        ok(!success, "the taker has no money");
+        vm.expectRevert(why);
+        bond.settleOrClaim(order, funding, signature, list);
+        moveAway(lp(0), address(weth), 0);
+        vm.expectRevert(about(IQuoteBond.NotAccepted.selector, taker));
+        bond.settleOrClaim(order, funding, "", list);
+    }
+
     /* CLAIMS: WHO AND WHEN */
 
     function test_the_user_itself_needs_no_signature() public {
@@ -329,7 +512,7 @@ contract QuoteBondTest is BondBase {
             order, sign(STRANGER, orderDigest(order)), commitment, about(IQuoteBond.NotAccepted.selector, taker)
         );
         vm.prank(taker);
-        eq(bond.claim(order, "", commitment, 0), PAID, "paid");
+        eq(bond.claim(order, "", commitment)[0], PAID, "paid");
     }
 
     function test_a_wallet_accepts_by_its_own_rule() public {
@@ -346,7 +529,7 @@ contract QuoteBondTest is BondBase {
         moveAway(lp(0), address(weth), 0);
         Commitment memory commitment = commitments(order)[0];
         commitment.signature = sign(LP, commitmentDigest(idOf(order), commitment));
-        bond.claim(order, orderSignature(order), commitment, 0);
+        bond.claim(order, orderSignature(order), commitment);
 
         Wallet wallet = new Wallet(Wallet.Answer.Accept, address(0));
         post(address(wallet), address(weth), 1e18);
@@ -354,7 +537,7 @@ contract QuoteBondTest is BondBase {
         order.outputs[0].context = quoteContext(address(wallet), order.fillDeadline, 10_000, FEE, RELAY);
         commitment = commitments(order)[0];
         commitment.signature = sign(OPERATOR + 16, commitmentDigest(idOf(order), commitment));
-        eq(bond.claim(order, orderSignature(order), commitment, 0), PAID, "paid");
+        eq(bond.claim(order, orderSignature(order), commitment)[0], PAID, "paid");
     }
 
     function test_naming_an_lp_is_not_enough() public {
@@ -386,16 +569,43 @@ contract QuoteBondTest is BondBase {
         refuseClaim(order, signature, commitment, reason);
     }
 
-    function test_a_start_time_that_is_not_the_deadlines_is_no_quote() public {
+    function test_what_nobody_could_settle_is_not_covered() public {
         StandardOrder memory order = simple();
         moveAway(lp(0), address(weth), 0);
         order.outputs[0].context = quoteContext(lp(0), order.fillDeadline + 1, 10_000, FEE, RELAY);
-        refuseClaim(order, about(IQuoteBond.NotCommitted.selector, lp(0)));
+        refuseClaim(
+            order, err(IEscrow.WrongStartTime.selector, uint256(order.fillDeadline) + 2, order.fillDeadline)
+        );
         order = plain();
         Commitment memory commitment;
-        refuseClaim(
-            order, orderSignature(order), commitment, about(IQuoteBond.WrongOrder.selector, idOf(order))
-        );
+        refuseClaim(order, orderSignature(order), commitment, err(IEscrow.NotAQuote.selector));
+        order = simple();
+        order.outputs[0].context = quoteContext(lp(0), order.fillDeadline, 10_000, FEE, uint128(IN));
+        refuseClaim(order, err(IEscrow.FeesExceedSlice.selector, IN + IN * FEE / 10_000, IN));
+    }
+
+    /// @dev N04: an output that no escrow delivers is no promise.
+    function test_an_output_that_nobody_can_deliver_is_not_covered() public {
+        moveAway(lp(0), address(weth), 0);
+        StandardOrder memory order = simple();
+        order.outputs[0].recipient = word(address(escrow));
+        order.outputs[0].callbackData = hex"0100";
+        refuseClaim(order, about(IEscrow.InvalidRecipient.selector, address(escrow)));
+        order.outputs[0].callbackData = abi.encodePacked(hex"0102", taker);
+        refuseClaim(order, about(IEscrow.InvalidRecipient.selector, address(escrow)));
+        order.outputs[0].callbackData = abi.encodePacked(hex"0100", address(escrow));
+        refuseClaim(order, about(IEscrow.InvalidRecipient.selector, address(escrow)));
+        order.outputs[0].callbackData = abi.encodePacked(hex"0100", taker);
+        claim(order, 0);
+        order = simple();
+        order.outputs[0].oracle = word(address(oracle));
+        refuseClaim(order, err(IEscrow.Unprovable.selector, 0));
+        order = simple();
+        order.outputs[0].recipient = bytes32(type(uint256).max);
+        refuseClaim(order, about(IEscrow.NotAnAddress.selector, bytes32(type(uint256).max)));
+        order = simple();
+        order.outputs[0].token = 0;
+        refuseClaim(order, about(IEscrow.NotAnAddress.selector, bytes32(0)));
     }
 
     function test_until_the_deadline_and_not_later() public {
@@ -403,7 +613,7 @@ contract QuoteBondTest is BondBase {
         moveAway(lp(0), address(weth), 0);
         vm.warp(order.fillDeadline + 1);
         refuseClaim(
-            order, err(IQuoteBond.DeadlinePassed.selector, order.fillDeadline, order.fillDeadline + 1)
+            order, err(IEscrow.DeadlinePassed.selector, order.fillDeadline, order.fillDeadline + 1)
         );
         vm.warp(order.fillDeadline);
         eq(claim(order, 0), PAID, "in the last second");
@@ -413,33 +623,31 @@ contract QuoteBondTest is BondBase {
         StandardOrder memory order = simple();
         settle(order);
         moveAway(lp(0), address(weth), 0);
-        refuseClaim(order, about(IQuoteBond.OrderEnded.selector, idOf(order)));
+        refuseClaim(order, badStatus(idOf(order), OrderStatus.Claimed));
         order = simple();
         vm.prank(taker);
         escrow.invalidateNonce(order.nonce);
-        refuseClaim(order, about(IQuoteBond.OrderEnded.selector, idOf(order)));
+        refuseClaim(order, abi.encodeWithSelector(IEscrow.NonceUsed.selector, taker, order.nonce));
     }
 
     function test_not_for_an_order_of_another_chain_escrow_or_kind() public {
-        StandardOrder memory order = cross();
         moveAway(lp(0), address(weth), 0);
-        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
-        order = toOpen(simple());
-        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
-        order = simple();
+        refuseClaim(cross(), wrongOracle(address(oracle)));
+        refuseClaim(toOpen(simple()), wrongOracle(address(oracle)));
+        StandardOrder memory order = simple();
         order.originChainId = THERE;
-        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        refuseClaim(order, err(IEscrow.WrongChain.selector, THERE, HERE));
         order = simple();
         order.outputs[0].chainId = THERE;
-        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
-        order = simple();
-        Commitment memory commitment = commitments(order)[0];
-        bytes memory signature = orderSignature(order);
-        vm.expectRevert(about(IQuoteBond.WrongOrder.selector, idOf(order)));
-        bond.claim(order, signature, commitment, 1);
+        refuseClaim(order, err(IEscrow.Unprovable.selector, 0));
         order = simple();
         order.outputs[0].settler = word(address(remote));
-        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        refuseClaim(order, err(IEscrow.Unprovable.selector, 0));
+        order = simple();
+        Commitment memory commitment = commitments(order)[0];
+        commitment.lp = lp(1);
+        commitment.signature = sign(OPERATOR + 16, commitmentDigest(idOf(order), commitment));
+        refuseClaim(order, orderSignature(order), commitment, about(IQuoteBond.NotCommitted.selector, lp(1)));
     }
 
     /* NO FAULT OF THE LP */
@@ -487,12 +695,12 @@ contract QuoteBondTest is BondBase {
         StandardOrder memory other = simple();
         bytes memory signature = orderSignature(order);
         Commitment memory commitment = commitments(order)[0];
-        puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, signature, commitment, 0)));
+        puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, signature, commitment)));
         signature = orderSignature(other);
         commitment = commitments(other)[0];
-        puppet.plan(address(bond), abi.encodeCall(bond.claim, (other, signature, commitment, 0)));
+        puppet.plan(address(bond), abi.encodeCall(bond.claim, (other, signature, commitment)));
         settle(order);
-        ok(puppet.results()[0] == IQuoteBond.OrderEnded.selector, "the order itself");
+        ok(puppet.results()[0] == IEscrow.InvalidOrderStatus.selector, "the order itself");
         ok(puppet.results()[1] == IQuoteBond.PromiseStands.selector, "another promise");
         settle(other);
     }
@@ -521,7 +729,7 @@ contract QuoteBondTest is BondBase {
         uint256 snapshot = vm.snapshotState();
         (bool settled,) = address(escrow).call(abi.encodeCall(escrow.settle, (order, funding, list)));
         vm.revertToState(snapshot);
-        (bool claimed,) = address(bond).call(abi.encodeCall(bond.claim, (order, signature, list[0], 0)));
+        (bool claimed,) = address(bond).call(abi.encodeCall(bond.claim, (order, signature, list[0])));
         ok(settled != claimed, "one of the two");
     }
 }

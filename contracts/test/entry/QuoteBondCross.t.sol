@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Commitment, StandardOrder} from "../../src/interfaces/IEscrow.sol";
+import {Commitment, IEscrow, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {Fade, IQuoteBond} from "../../src/interfaces/IQuoteBond.sol";
 import {BondBase} from "../support/BondBase.sol";
 
@@ -176,7 +176,7 @@ contract QuoteBondCrossTest is BondBase {
         openOrder(order);
         vm.warp(order.expires + 1);
         Commitment memory commitment;
-        vm.expectRevert(about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        vm.expectRevert(about(IQuoteBond.NotCommitted.selector, address(0)));
         bond.claimUnfilled(order, commitment);
     }
 
@@ -209,8 +209,53 @@ contract QuoteBondCrossTest is BondBase {
         vm.warp(block.timestamp + TAKE_BACK);
         vm.prank(lp(0));
         bond.takeBack(address(weth), lp(0));
-        refuseUnfilled(
-            order, abi.encodeWithSelector(IQuoteBond.NothingToPay.selector, lp(0), address(usd))
-        );
+        refuseUnfilled(order, about(IQuoteBond.NothingToPay.selector, lp(0)));
+    }
+
+    /// @dev N04: what no escrow delivers on the other chain is no promise either.
+    function test_an_output_that_nobody_can_deliver_is_not_covered() public {
+        bytes[4] memory bad = [
+            abi.encodePacked(hex"0100"),
+            abi.encodePacked(hex"0200", taker),
+            abi.encodePacked(hex"0102", taker),
+            abi.encodePacked(hex"0100", address(0))
+        ];
+        for (uint256 i; i < bad.length; ++i) {
+            StandardOrder memory order = cross();
+            order.outputs[0].recipient = order.outputs[0].settler;
+            order.outputs[0].callbackData = bad[i];
+            _refuseWhenRefunded(order, about(IQuoteBond.NotCovered.selector, lp(0)));
+        }
+        StandardOrder memory other = cross();
+        other.outputs[0].recipient = bytes32(type(uint256).max);
+        _refuseWhenRefunded(other, about(IEscrow.NotAnAddress.selector, bytes32(type(uint256).max)));
+        other = cross();
+        other.outputs[0].token = 0;
+        _refuseWhenRefunded(other, about(IEscrow.NotAnAddress.selector, bytes32(0)));
+    }
+
+    function _refuseWhenRefunded(StandardOrder memory order, bytes memory reason) private {
+        uint256 snapshot = vm.snapshotState();
+        openOrder(order);
+        vm.warp(uint256(order.expires) + 1);
+        refuseUnfilled(order, reason);
+        vm.revertToState(snapshot);
+    }
+
+    /// @dev N01: an LP that pays for an order in a taker's name would use that taker's claim up.
+    function test_nobody_but_the_user_uses_a_claim_up() public {
+        StandardOrder memory order = cross();
+        StandardOrder memory fake = cross();
+        fake.nonce = order.nonce;
+        fake.inputs[0][1] = 1e6;
+        usd.mint(lp(0), 1e6);
+        bytes memory funding = byOrder3009(fake, LP);
+        vm.prank(lp(0));
+        vm.expectRevert(about(IEscrow.NotTheUser.selector, lp(0)));
+        escrow.openFor(fake, lp(0), funding);
+        openOrder(order);
+        vm.warp(uint256(order.expires) + 1);
+        escrow.refund(order);
+        expectPaid(order);
     }
 }

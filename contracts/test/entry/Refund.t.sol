@@ -39,7 +39,7 @@ contract RefundTest is Base {
     }
 
     function test_refund_of_a_sponsored_order_goes_to_the_user() public {
-        StandardOrder memory order = cross();
+        StandardOrder memory order = toOpen(plain());
         usd.mint(stranger, IN);
         escrow.openFor(order, stranger, byOrder3009(order, STRANGER));
         vm.warp(uint256(order.expires) + 1);

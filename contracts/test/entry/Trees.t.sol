@@ -186,8 +186,8 @@ contract TreesTest is BondBase {
         commitment.signature[70] ^= 0x01;
         bytes memory consent = orderSignature(order);
         vm.expectRevert(abi.encodeWithSelector(IQuoteBond.NotCommitted.selector, lp(0)));
-        bond.claim(order, consent, commitment, 0);
+        bond.claim(order, consent, commitment);
         commitment.signature = good;
-        ok(bond.claim(order, consent, commitment, 0) > 0, "paid");
+        ok(bond.claim(order, consent, commitment)[0] > 0, "paid");
     }
 }

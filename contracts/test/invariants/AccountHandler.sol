@@ -213,7 +213,7 @@ contract AccountHandler is AccountBase {
             abi.encodeCall(account.setCctpRoute, (token, DOMAIN, to, 10_000)),
             abi.encodeCall(account.setOftRoute, (to, EID, token, 10_000)),
             abi.encodeCall(account.setOperator, (to, true)),
-            abi.encodeCall(account.limitOperator, (to, token, type(uint96).max, 0)),
+            abi.encodeCall(account.limitOperator, (to, token, type(uint96).max, 1)),
             abi.encodeCall(account.setBondTerms, (1, true)),
             abi.encodeCall(account.requestTakeBack, (token, 1)),
             abi.encodeCall(account.close, ())

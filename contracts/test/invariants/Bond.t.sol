@@ -28,7 +28,7 @@ contract BondInvariantsTest is Test {
     }
 
     function selectors() private pure returns (bytes4[] memory s) {
-        s = new bytes4[](18);
+        s = new bytes4[](19);
         s[0] = BondHandler.quote.selector;
         s[1] = BondHandler.quote.selector;
         s[2] = BondHandler.quote.selector;
@@ -47,6 +47,7 @@ contract BondInvariantsTest is Test {
         s[15] = BondHandler.rotate.selector;
         s[16] = BondHandler.limit.selector;
         s[17] = BondHandler.takeBack.selector;
+        s[18] = BondHandler.sponsor.selector;
     }
 
     function test_everyStepOfTheBondIsReached() public {
@@ -56,7 +57,7 @@ contract BondInvariantsTest is Test {
             (bool success,) = address(handler).call(abi.encodeWithSelector(s[seed % s.length], seed));
             ok(success, "a step reverted");
         }
-        string[11] memory names = [
+        string[12] memory names = [
             "quote",
             "quoteAcross",
             "settle",
@@ -67,7 +68,8 @@ contract BondInvariantsTest is Test {
             "rotate",
             "takeBack",
             "claim",
-            "claimUnfilled"
+            "claimUnfilled",
+            "sponsor"
         ];
         for (uint256 i; i < names.length; ++i) {
             ok(handler.done(names[i]) != 0, string(abi.encodePacked("never made: ", names[i])));

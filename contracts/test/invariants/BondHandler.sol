@@ -143,8 +143,15 @@ contract BondHandler is BondBase {
         uint256 which = draw(seed, 1, 3) == 0 ? OTHER : HONEST;
         uint256 amount = 1000 + draw(seed, 2, 200 * UNIT);
         if (which == HONEST && (amount > free() || amount > limitLeft())) return;
-        StandardOrder memory order = blank(10e6, 1);
-        order.outputs[0] = output(escrow, HERE, amount, "");
+        bool both = draw(seed, 4, 3) == 0;
+        StandardOrder memory order = blank(10e6, both ? 2 : 1);
+        order.outputs[0] = output(escrow, HERE, both ? amount / 2 : amount, "");
+        if (both) {
+            order.outputs[1] = output(escrow, HERE, amount - amount / 2, "");
+            order.outputs[1].token = word(address(gold));
+            order.outputs[1].recipient = word(taker);
+            order.outputs[1].context = quoteContext(lp(which), order.fillDeadline, 5_000, FEE, 0);
+        }
         _finish(seed, order, which, false, amount);
     }
 
@@ -161,8 +168,9 @@ contract BondHandler is BondBase {
     {
         MandateOutput memory o = order.outputs[0];
         o.token = word(address(gold));
-        o.amount = amount;
-        o.context = quoteContext(lp(which), order.fillDeadline, 10_000, FEE, 0);
+        if (acrossChains) o.amount = amount;
+        uint16 portion = order.outputs.length == 1 ? 10_000 : 5_000;
+        o.context = quoteContext(lp(which), order.fillDeadline, portion, FEE, 0);
         uint256 to = draw(seed, 3, 4);
         if (to == 0) (o.recipient, o.callbackData) = (o.settler, ledgerData(false, taker));
         if (to == 1) (o.recipient, o.callbackData) = (o.settler, ledgerData(true, lp(HONEST)));
@@ -194,11 +202,33 @@ contract BondHandler is BondBase {
             } catch {}
             return;
         }
-        Commitment[] memory list = new Commitment[](1);
-        list[0] = promises[n].commitment;
+        Commitment[] memory list = new Commitment[](order.outputs.length);
+        for (uint256 i; i < list.length; ++i) {
+            list[i] = promises[n].commitment;
+        }
         try escrow.settle(order, funding, list) {
             ++done["settle"];
         } catch {}
+    }
+
+    /// @dev An LP pays for an order of its own making under the nonce of a promise, or for the promise itself: neither may use up
+    /// the taker's claim.
+    function sponsor(uint256 seed) external step {
+        if (promises.length == 0) return;
+        StandardOrder memory order = orderAt(draw(seed, 1, promises.length));
+        if (draw(seed, 2, 2) == 0) {
+            uint256 nonce = order.nonce;
+            order = cross();
+            order.nonce = nonce;
+            order.inputs[0][1] = 1;
+        }
+        usd.mint(lp(OTHER), order.inputs[0][1]);
+        bytes memory funding = byOrder3009(order, LP + 16);
+        try escrow.openFor(order, lp(OTHER), funding) {
+            surprise = "a quote was opened for somebody else";
+        } catch {
+            ++done["sponsor"];
+        }
     }
 
     function invalidate(uint256 seed) external step {
@@ -256,11 +286,14 @@ contract BondHandler is BondBase {
     }
 
     function push(uint256 seed) external step {
-        if (promises.length == 0) return;
-        StandardOrder memory order = orderAt(draw(seed, 1, promises.length));
-        try escrow.withdrawDeferred(idOf(order), order.outputs[0]) {
-            ++done["push"];
-        } catch {}
+        uint256 first = draw(seed, 1, promises.length + 1);
+        for (uint256 n = first; n < promises.length && n < first + 20; ++n) {
+            StandardOrder memory order = orderAt(n);
+            try escrow.withdrawDeferred(idOf(order), order.outputs[0]) {
+                ++done["push"];
+                return;
+            } catch {}
+        }
     }
 
     function withdraw(uint256 seed) external step {
@@ -304,7 +337,7 @@ contract BondHandler is BondBase {
         (,,,, uint256 spent) = escrow.operatorLimit(lp(HONEST), operatorOf(current), address(gold));
         if (spare != 0) {
             vm.prank(lp(HONEST));
-            escrow.limitOperator(operatorOf(current), address(gold), to + uint96(spent), uint32(draw(seed, 1, 100)));
+            escrow.limitOperator(operatorOf(current), address(gold), to + uint96(spent), uint32(1 + draw(seed, 1, 100)));
         }
         vm.prank(lp(OTHER));
         escrow.limitOperator(operator(1), address(gold), uint96(draw(seed, 2, 200 * UNIT)), 60);
@@ -336,11 +369,11 @@ contract BondHandler is BondBase {
         StandardOrder memory order = orderAt(n);
         bool expected = p.lp == OTHER && !p.claimed && open(n) && _broken(p);
         vm.prank(stranger);
-        try bond.claim(order, p.signature, p.commitment, 0) returns (uint256 paid) {
-            _paid(p, expected, 0, paid, order.outputs[0].amount);
+        try bond.claim(order, p.signature, p.commitment) returns (uint256[] memory paid) {
+            _paid(p, expected, 0, paid[0], p.amount);
             ++done["claim"];
         } catch {
-            if (expected && _costs(OTHER, 0, order.outputs[0].amount) != 0) surprise = "a claim was refused";
+            if (expected && _costs(OTHER, 0, p.amount) != 0) surprise = "a claim was refused";
         }
     }
 

@@ -106,7 +106,7 @@ contract Handler is Model {
         (uint256 i, uint256 t) = (_pick(seed, 1, 3), _pick(seed, 2, 2));
         IEscrow place = _place(seed);
         uint96 most = uint96(bound(_draw(seed, 3), 0, unit(t) * 10));
-        uint32 window = uint32(_draw(seed, 4) % 4 == 0 ? 0 : bound(_draw(seed, 5), 1, 1 hours));
+        uint32 window = uint32(_draw(seed, 4) % 4 == 0 ? 1 : bound(_draw(seed, 5), 1, 1 hours));
         bytes memory data = abi.encodeCall(place.limitOperator, (operator(i), token(t), most, window));
         if (!_try("limitOperator", lp(i), place, data, true)) return;
         operates[address(place)][i] = limited[address(place)][i] = true;
@@ -222,8 +222,9 @@ contract Handler is Model {
     function _openCall(uint256 seed, StandardOrder memory order, address sponsor) private returns (bool) {
         uint256 mode = _mode(seed, 9);
         bytes memory funding = _fund(order, mode, sponsor == stranger ? STRANGER : _userKey(order));
-        // A quote that names the escrow as its oracle is only settled.
-        bool fine = order.inputOracle != address(escrow) || order.outputs[0].context.length == 0;
+        // A quote that names the escrow as its oracle is only settled, and one that does not is opened by its user alone.
+        bool quote = order.outputs[0].context.length != 0;
+        bool fine = !quote || (order.inputOracle != address(escrow) && sponsor == order.user);
         if (_draw(seed, 92) % 8 == 0) {
             vm.prank(order.user);
             escrow.invalidateNonce(order.nonce);

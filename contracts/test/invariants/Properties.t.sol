@@ -56,7 +56,7 @@ contract PropertiesTest is Attack {
     }
 
     function test_S4_aRefundGoesToTheUserAlone() public {
-        StandardOrder memory order = toOpen(simple());
+        StandardOrder memory order = toOpen(plain());
         usd.mint(stranger, IN);
         bytes memory funding = byOrder3009(order, STRANGER);
         escrow.openFor(order, stranger, funding);

@@ -525,7 +525,11 @@ abstract contract Base is Test {
     }
 
     /// @dev Two of three signers, once for all of several payloads.
-    function listAttestations(address application_, bytes32[] memory payloads)
+    function listAttestations(address application_, bytes32[] memory payloads) internal view returns (bytes[] memory) {
+        return listAttestations(THERE, application_, payloads);
+    }
+
+    function listAttestations(uint256 chainId, address application_, bytes32[] memory payloads)
         internal
         view
         returns (bytes[] memory list)
@@ -533,7 +537,7 @@ abstract contract Base is Test {
         bytes32 structHash = keccak256(
             abi.encode(
                 keccak256("AttestationList(uint256 remoteChainId,bytes32 application,bytes32[] payloadHashes)"),
-                THERE,
+                chainId,
                 word(application_),
                 keccak256(abi.encodePacked(payloads))
             )

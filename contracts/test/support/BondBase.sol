@@ -50,10 +50,11 @@ abstract contract BondBase is Base {
         escrow.fill(keccak256(abi.encode("made up", ++orders)), o, uint48(block.timestamp), fillerData(account));
     }
 
+    /// @param i The output; the first of its LP in its token.
     function claim(StandardOrder memory order, uint256 i) internal returns (uint256) {
         (bytes memory signature, Commitment memory commitment) = (orderSignature(order), commitments(order)[i]);
         vm.prank(stranger);
-        return bond.claim(order, signature, commitment, i);
+        return bond.claim(order, signature, commitment)[i];
     }
 
     function refuseClaim(StandardOrder memory order, bytes memory reason) internal {
@@ -69,7 +70,7 @@ abstract contract BondBase is Base {
     ) internal {
         vm.prank(stranger);
         vm.expectRevert(reason);
-        bond.claim(order, signature, commitment, 0);
+        bond.claim(order, signature, commitment);
     }
 
     function claimUnfilled(StandardOrder memory order) internal returns (uint256[] memory) {

@@ -1,6 +1,6 @@
 /** Decides which contracts a chain gets, with which constructor arguments, and so at which addresses. */
 
-import { type Abi, encodeAbiParameters, encodeDeployData, getCreate2Address } from 'viem';
+import { type Abi, encodeAbiParameters, encodeDeployData, getContractAddress, getCreate2Address } from 'viem';
 import { separatorOf, domainSeparator } from '../../domain/escrow-domain.ts';
 import { addressToBytes32, type Address, type Bytes32, bytesToHex, type Hex } from '../../domain/hex.ts';
 import { keccakHex, keccakText } from '../../domain/keccak.ts';
@@ -55,6 +55,13 @@ interface Recipe {
   needs?: Address;
   differs?: string;
 }
+
+/**
+ * Computes the address of the `EscrowExtension` of an escrow: its constructor makes it, and the escrow's code
+ * makes no other contract.
+ */
+export const extensionOf = (escrow: Address): Address =>
+  getContractAddress({ from: escrow, nonce: 1n }).toLowerCase() as Address;
 
 /** Encodes an unsigned number or an address as a word of 32 bytes. */
 const word = (value: bigint | number | Address): Bytes32 =>
@@ -134,6 +141,7 @@ export function contractsOf(config: DeployConfig, chain: DeployChain): Contract[
       WITHDRAWAL_DELAY: word(withdrawalDelaySeconds),
       WITHDRAWAL_WINDOW: word(withdrawalWindowSeconds),
       MIN_PROOF_WINDOW: word(minProofWindowSeconds),
+      EXTENSION: word(extensionOf(address)),
       _deploymentChainId: word(chain.id),
       _deploymentDomain: domainSeparator({ chainId: chain.id, escrow: address }),
     }),

@@ -14,6 +14,7 @@ import {
   type Committee,
   committeeOf,
   type Contract,
+  type ContractName,
   CREATE2_DEPLOYER_CODE,
   deployCall,
 } from './contracts.ts';
@@ -119,13 +120,18 @@ function deploySteps(config: DeployConfig, state: DeployState): DeployStep[] {
     const { to, data } = deployCall(contract);
     steps.push({
       ...{ what: `deploy ${name}`, to, data, by: null, ready: needs === null || isThere(needs) },
-      ...{ mostGas: deployGas(data, builds[name].runtime.length), contract: address, call: null },
+      ...{ mostGas: deployGas(data, codeBytes(name)), contract: address, call: null },
     });
   }
   return steps;
 }
 
 const RUNTIME_OF_PERMIT2 = 9_152;
+
+/** Counts the bytes of code that a deployment puts on the chain: an escrow makes its extension too. */
+const codeBytes = (name: ContractName): number =>
+  builds[name].runtime.length + (name === 'Escrow' ? builds.EscrowExtension.runtime.length : 0);
+
 /** Gas of a constructor that reads other contracts, and stores the oracle's owner and signers. */
 const CONSTRUCTOR_GAS = 150_000n;
 

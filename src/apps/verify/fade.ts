@@ -4,6 +4,8 @@ import { decodeFunctionData, decodeFunctionResult, encodeFunctionData } from 'vi
 import { bondNeededFor, type BondClaim } from '../../domain/bond.ts';
 import { formatTokens } from '../../domain/amount.ts';
 import { commitmentDigest, signedPart } from '../../domain/commitment.ts';
+import { decodeContext } from '../../domain/context.ts';
+import { readDelivery } from '../../domain/delivery.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { type Address, bytes32ToAddress, type Bytes32, type Hex } from '../../domain/hex.ts';
 import { orderDigest, orderId, outputHash, type StandardOrder } from '../../domain/order.ts';
@@ -24,7 +26,6 @@ interface Shown {
   lp: Address;
   deadline: number;
   commitment: Hex;
-  output: number;
   acrossChains: boolean;
 }
 
@@ -94,7 +95,7 @@ async function checkShown(fade: FadeCase, made: Shown, { claim: said }: Faded): 
   const promisedIn = (paidIn: Address) =>
     made.acrossChains
       ? order.inputs.find(([input]) => input === BigInt(paidIn))?.[1]
-      : order.outputs[made.output]?.amount;
+      : promisedOf(order, made.lp, paidIn);
   const alike = all.every(
     (each) =>
       each.account === made.lp &&
@@ -115,6 +116,16 @@ async function checkShown(fade: FadeCase, made: Shown, { claim: said }: Faded): 
   if (made.acrossChains) await checkUnfilled(fade, made, id);
   else await checkShort(fade, made, said, before, tx.at);
 }
+
+/** Sums the outputs that name this LP, in one token. */
+const promisedOf = ({ outputs }: StandardOrder, lp: Address, token: Address): bigint =>
+  outputs.reduce(
+    (sum, output) =>
+      decodeContext(output.context)?.exclusiveFor === lp && bytes32ToAddress(output.token) === token
+        ? sum + output.amount
+        : sum,
+    0n,
+  );
 
 async function checkTaker(
   { checks, chainId, escrow, origin, tx }: FadeCase,
@@ -159,29 +170,48 @@ async function checkCommitment(fade: FadeCase, made: Shown, id: Bytes32, before:
   );
 }
 
-/** Reads the state of the block before: the claim itself changes none of this. */
+/**
+ * Reads the state of the block before: the claim itself changes none of this. One token that the LP could not
+ * deliver fails all that it promised of the order.
+ */
 async function checkShort(
-  { checks, chainId, escrow, origin, lp, token, whole }: FadeCase,
+  fade: FadeCase,
   made: Shown,
   { reason, promised }: BondClaim,
   before: bigint,
   time: number,
 ): Promise<void> {
+  const { checks, chainId, escrow, origin, lp, whole } = fade;
+  const domain = { chainId, escrow };
+  const signed = signedPart(domain, { orderId: orderId(domain, made.order), ...made }, made.commitment);
+  const signer = recovery.recover(signed.digest, signed.signature) ?? lp;
+  const tokens = new Set(
+    made.order.outputs
+      .filter(({ context }) => decodeContext(context)?.exclusiveFor === lp)
+      .map(({ token }) => bytes32ToAddress(token)),
+  );
   const { value, newest } = await origin.asOf(before, async (at) => {
-    if (reason === 'balance') {
-      const balance = await origin.views.ledgerBalance(lp, token, at);
-      return { failed: balance < promised, why: `its ledger balance was ${whole(balance)}` };
-    }
-    const domain = { chainId, escrow };
-    const signed = signedPart(domain, { orderId: orderId(domain, made.order), ...made }, made.commitment);
-    const signer = recovery.recover(signed.digest, signed.signature) ?? lp;
     if (reason === 'revoked') {
       const allowed = await origin.views.isOperator(lp, signer, at);
       return { failed: !allowed, why: `its operator ${signer} was revoked` };
     }
-    const limit = await origin.views.operatorLimit(lp, signer, token, at);
-    const left = limit === undefined ? promised : limitAt(limit, time).left;
-    return { failed: left < promised, why: `its operator could spend ${whole(left)} more` };
+    const all = await Promise.all(
+      [...tokens].map(async (token) => {
+        const inTokens = async (amount: bigint) => formatTokens(amount, await origin.unit(token));
+        if (reason === 'balance') {
+          const balance = await origin.views.ledgerBalance(lp, token, at);
+          const failed = !delivers(made.order, lp, token, balance);
+          return { failed, why: `its ledger balance was ${await inTokens(balance)}` };
+        }
+        const limit = await origin.views.operatorLimit(lp, signer, token, at);
+        const left = limit === undefined ? undefined : limitAt(limit, time).left;
+        return {
+          failed: left !== undefined && left < promisedOf(made.order, lp, token),
+          why: `its operator could spend ${await inTokens(left ?? 0n)} more`,
+        };
+      }),
+    );
+    return all.find(({ failed }) => failed) ?? { failed: false, why: '' };
   });
   judge(
     checks,
@@ -190,6 +220,22 @@ async function checkShort(
     `${lp} could not pay ${whole(promised)} before the deadline: ${value.why}${newest ? ', as of the newest block' : ' in the block before'}.`,
     `In the block before, ${lp} could have paid ${whole(promised)}, or the deadline had passed.`,
   );
+}
+
+/**
+ * Returns whether this balance pays for all outputs of the LP in this token. They are delivered in their
+ * order, and what another delivers into the LP's ledger balance pays for later ones.
+ */
+function delivers({ outputs }: StandardOrder, lp: Address, token: Address, balance: bigint): boolean {
+  let left = balance;
+  for (const output of outputs) {
+    if (bytes32ToAddress(output.token) !== token) continue;
+    if (decodeContext(output.context)?.exclusiveFor === lp) left -= output.amount;
+    if (left < 0n) return false;
+    const delivery = readDelivery(output);
+    if (delivery?.settlement !== 'wallet' && delivery?.account === lp) left += output.amount;
+  }
+  return true;
 }
 
 async function checkUnfilled(fade: FadeCase, { order }: Shown, id: Bytes32): Promise<void> {
@@ -311,7 +357,6 @@ function shownIn(input: Hex): Shown | undefined {
       lp: commitment.lp.toLowerCase() as Address,
       deadline: commitment.deadline,
       commitment: commitment.signature,
-      output: acrossChains ? 0 : Number(args[3]),
       acrossChains,
     };
   } catch {

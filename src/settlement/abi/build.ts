@@ -25,53 +25,57 @@ export const builds = {
    "viaIR": true
   },
   "runtime": {
-   "start": 618,
-   "length": 23427
+   "start": 737,
+   "length": 21940
   },
   "immutables": {
+   "EXTENSION": [
+    6485,
+    13921
+   ],
    "MAX_FEE_BPS": [
-    1803,
-    19694
+    1935,
+    17923
    ],
    "MIN_PROOF_WINDOW": [
-    2667,
-    4837,
-    6220
+    2648,
+    4294,
+    5519
    ],
    "PERMIT2": [
-    5606,
-    13394,
-    20752
+    5085,
+    12304,
+    18981
    ],
    "WITHDRAWAL_DELAY": [
-    1677,
-    8581,
-    19255
+    1810,
+    8196,
+    17484
    ],
    "WITHDRAWAL_WINDOW": [
-    1060,
-    1630,
-    5700,
-    10337
+    1189,
+    1762,
+    5179
    ],
    "_deploymentChainId": [
-    18256
+    21136
    ],
    "_deploymentDomain": [
-    18294
+    21174
    ],
    "feeRecipient": [
-    6736,
-    6929,
-    7312
+    6553,
+    6877
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0x9ad3b3427e261787dcebb0ff74062357c6fe975e736e630555eb59c2e8cf4f2b",
+   "contracts/src/Escrow.sol": "0xc3ec355bfd01f63a998ba792fb3335514568862a1fef97459f521549d1d7e29d",
+   "contracts/src/EscrowBase.sol": "0xf1c36e024526eb9d5ed53c013353f144e388aa60db7b8e75dbb32aef2b91e74b",
+   "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IERC3009.sol": "0xf13de393299cb5615dad502bf087d523d1fa3a41a5ad4c53b8cf085fa65e3663",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/interfaces/IPermit2.sol": "0xf8712705e648aa106ebba122b3c04d6f8a339a7ede725495ca66e955fa9955be",
    "contracts/src/libraries/FeeLib.sol": "0x782c3c66888d7014afd45013f16aeb4d607b84cd0d6276d93ee0c30a8ba11625",
@@ -88,6 +92,84 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
    "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
    "node_modules/@openzeppelin/contracts/interfaces/IERC5267.sol": "0xfb223a85dd0b2175cfbbaa325a744e2cd74ecd17c3df2b77b0722f991d2725ee",
+   "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
+   "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
+   "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
+   "node_modules/@openzeppelin/contracts/utils/Bytes.sol": "0xa34f1a24f9138bd6bafa5b6cf5d513a45097266204caa1b3e5038e728bfe45b4",
+   "node_modules/@openzeppelin/contracts/utils/Panic.sol": "0xf7fe324703a64fc51702311dc51562d5cb1497734f074e4f483bfb6717572d7a",
+   "node_modules/@openzeppelin/contracts/utils/Strings.sol": "0x1fdc2de9585ab0f1c417f02a873a2b6343cd64bb7ffec6b00ffa11a4a158d9e8",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/ECDSA.sol": "0x00de000d6004a92cb99f62dd6956c579551d805705122ef05fbd23bef039825b",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/Hashes.sol": "0x8cbd338f083224b4b6f0ff42cbda641a0a6c31ffcdca197452b97fe4d0918269",
+   "node_modules/@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol": "0x6d8579873b9650426bfbd2a754092d1725049ca05e4e3c8c2c82dd9f3453129d",
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c",
+   "node_modules/@openzeppelin/contracts/utils/math/Math.sol": "0x59973a93b1f983f94e10529f46ca46544a9fec2b5f56fb1390bbe9e0dc79f857",
+   "node_modules/@openzeppelin/contracts/utils/math/SafeCast.sol": "0xc8cae21c9ae4a46e5162ff9bf5b351d6fa6a6eba72d515f3bc1bdfeda7fdf083",
+   "node_modules/@openzeppelin/contracts/utils/math/SignedMath.sol": "0xb1970fac7b64e6c09611e6691791e848d5e3fe410fa5899e7df2e0afd77a99e3"
+  }
+ },
+ "EscrowExtension": {
+  "file": "contracts/src/EscrowExtension.sol",
+  "settings": {
+   "remappings": [
+    "@openzeppelin/=node_modules/@openzeppelin/"
+   ],
+   "optimizer": {
+    "enabled": true,
+    "runs": 300
+   },
+   "metadata": {
+    "bytecodeHash": "none",
+    "appendCBOR": false
+   },
+   "evmVersion": "cancun",
+   "libraries": {},
+   "viaIR": true
+  },
+  "runtime": {
+   "start": 363,
+   "length": 10166
+  },
+  "immutables": {
+   "MAX_FEE_BPS": [
+    2335,
+    3161
+   ],
+   "MIN_PROOF_WINDOW": [
+    3713
+   ],
+   "PERMIT2": [
+    5963
+   ],
+   "WITHDRAWAL_DELAY": [
+    6760
+   ],
+   "WITHDRAWAL_WINDOW": [
+    6022,
+    7822
+   ],
+   "feeRecipient": [
+    6307,
+    6497
+   ]
+  },
+  "sources": {
+   "contracts/src/EscrowBase.sol": "0xf1c36e024526eb9d5ed53c013353f144e388aa60db7b8e75dbb32aef2b91e74b",
+   "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
+   "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
+   "contracts/src/libraries/FeeLib.sol": "0x782c3c66888d7014afd45013f16aeb4d607b84cd0d6276d93ee0c30a8ba11625",
+   "contracts/src/libraries/LedgerLib.sol": "0xaa6a61498502c2e66a7221457ef771def7620f1a2fa94b9d36081ef7837b15e5",
+   "contracts/src/libraries/LimitLib.sol": "0x6d9f782268daa83bc8cba1672eaf4b2b4d69fdd856d71ebd86aa37d54e1df1c7",
+   "contracts/src/libraries/NonceLib.sol": "0x1da51a9a1d05536a4277f5e9d9d194fbde726b22bd5200953033d5a547681a57",
+   "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
+   "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
+   "contracts/src/libraries/StatusLib.sol": "0x01c351a96c42900005d153b9fedbd64cb51bdcd768f38c968f8198e07ad4e75b",
+   "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20.sol": "0x1a6221315ce0307746c2c4827c125d821ee796c74a676787762f4778671d4f44",
+   "node_modules/@openzeppelin/contracts/interfaces/IERC20Metadata.sol": "0xd735962e3d6660884153ba8a972b5f100dde4c482f2ff1c525ba7fdefb154cbd",
    "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
    "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
    "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
@@ -155,7 +237,7 @@ export const builds = {
    "contracts/src/AttestationOracle.sol": "0x1f736c1cb91644294bce9c387da44dac43a77afdb6a3832c36f892f6d8b47ab5",
    "contracts/src/interfaces/IAttestationOracle.sol": "0xdeaae6b357ef05f13eb12eabf3c8ce95514f8b6445c42815a0c1d8e03949a504",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/libraries/CommitteeLib.sol": "0x5ebfaf64874419e1d3a83df6bd39b40d4c73856c092068d861658e991cf61b1e",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
@@ -197,49 +279,49 @@ export const builds = {
    "libraries": {}
   },
   "runtime": {
-   "start": 657,
-   "length": 15859
+   "start": 658,
+   "length": 17825
   },
   "immutables": {
    "ESCROW": [
-    833,
-    2129,
-    2455,
-    2669,
-    4452,
-    4738,
-    4912,
-    5531,
-    5806,
-    6825,
-    7705,
-    7907,
-    8242,
-    10169,
-    10524
+    858,
+    2160,
+    2349,
+    3035,
+    3228,
+    5344,
+    7193,
+    7493,
+    7694,
+    8026,
+    9478,
+    9663,
+    10252,
+    13046,
+    13315
    ],
    "FORFEIT_TO": [
-    249,
-    9292
+    260,
+    8810
    ],
    "SHARE_BPS": [
-    736,
-    9157
+    728,
+    8675
    ],
    "TAKE_BACK_DELAY": [
-    794,
-    3392,
-    6388
+    786,
+    3921,
+    5010
    ],
    "WITHDRAWAL_DELAY": [
-    8073
+    7859
    ]
   },
   "sources": {
-   "contracts/src/QuoteBond.sol": "0x48627683fb19ea4059a5e1cde175d45aa1db81d32d0e236557349c20ad8a9b1f",
+   "contracts/src/QuoteBond.sol": "0x1bd2e51e6812cdf1b9eb6070939f82b9f2ba661a96755dd20ac90e9df1dbea8a",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
-   "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
+   "contracts/src/interfaces/IQuoteBond.sol": "0x3decdc10139ea049c48c21c4786777514afd70ce953b748ccb6332587f244a1d",
    "contracts/src/libraries/BondLib.sol": "0xc5842b987f125992eb3b56025ba9a26385cf7fb7889d47b8718b3a8bb2545c2d",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
    "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
@@ -252,16 +334,9 @@ export const builds = {
    "node_modules/@openzeppelin/contracts/token/ERC20/IERC20.sol": "0x74ed01eb66b923d0d0cfe3be84604ac04b76482a55f9dd655e1ef4d367f95bc2",
    "node_modules/@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol": "0xd6fa4088198f04eef10c5bce8a2f4d60554b7ec4b987f684393c01bf79b94d9f",
    "node_modules/@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol": "0x318ea37780610ca7808852275651885d428669402b81488cb7434fde361e9704",
-   "node_modules/@openzeppelin/contracts/utils/Bytes.sol": "0xa34f1a24f9138bd6bafa5b6cf5d513a45097266204caa1b3e5038e728bfe45b4",
-   "node_modules/@openzeppelin/contracts/utils/Panic.sol": "0xf7fe324703a64fc51702311dc51562d5cb1497734f074e4f483bfb6717572d7a",
-   "node_modules/@openzeppelin/contracts/utils/Strings.sol": "0x1fdc2de9585ab0f1c417f02a873a2b6343cd64bb7ffec6b00ffa11a4a158d9e8",
    "node_modules/@openzeppelin/contracts/utils/cryptography/ECDSA.sol": "0x00de000d6004a92cb99f62dd6956c579551d805705122ef05fbd23bef039825b",
    "node_modules/@openzeppelin/contracts/utils/cryptography/Hashes.sol": "0x8cbd338f083224b4b6f0ff42cbda641a0a6c31ffcdca197452b97fe4d0918269",
-   "node_modules/@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol": "0x6d8579873b9650426bfbd2a754092d1725049ca05e4e3c8c2c82dd9f3453129d",
-   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c",
-   "node_modules/@openzeppelin/contracts/utils/math/Math.sol": "0x59973a93b1f983f94e10529f46ca46544a9fec2b5f56fb1390bbe9e0dc79f857",
-   "node_modules/@openzeppelin/contracts/utils/math/SafeCast.sol": "0xc8cae21c9ae4a46e5162ff9bf5b351d6fa6a6eba72d515f3bc1bdfeda7fdf083",
-   "node_modules/@openzeppelin/contracts/utils/math/SignedMath.sol": "0xb1970fac7b64e6c09611e6691791e848d5e3fe410fa5899e7df2e0afd77a99e3"
+   "node_modules/@openzeppelin/contracts/utils/introspection/IERC165.sol": "0x8891738ffe910f0cf2da09566928589bf5d63f4524dd734fd9cedbac3274dd5c"
   }
  },
  "Batch": {
@@ -292,7 +367,7 @@ export const builds = {
   "sources": {
    "contracts/src/Batch.sol": "0xecb1de9c0efdd7aba0681b6ec761269e9b2a2d71e8239f9ae970a28dc05f7f15",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68"
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d"
   }
  },
  "ConstantProductFiller": {
@@ -336,7 +411,7 @@ export const builds = {
    "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IUniswap.sol": "0x11c49a3a35b0e4da52fc2e245ffa24eff3a72d2b21005a0f1cb44c91daf59c51",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -390,7 +465,7 @@ export const builds = {
    "contracts/src/fillers/OneForOneFiller.sol": "0xc0c4b6c444fd028f58984ec145a58bc9bccdc601746d3bd30c409266504960f6",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IUniswap.sol": "0x11c49a3a35b0e4da52fc2e245ffa24eff3a72d2b21005a0f1cb44c91daf59c51",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -440,7 +515,7 @@ export const builds = {
    "contracts/src/fillers/VaultFiller.sol": "0x59acc531f1fe5cb33103e9d6c044a95f5d01f46f985f77284398db69f56bc979",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
    "node_modules/@openzeppelin/contracts/interfaces/IERC165.sol": "0x0afcb7e740d1537b252cb2676f600465ce6938398569f09ba1b9ca240dde2dfc",
@@ -500,7 +575,7 @@ export const builds = {
    "contracts/src/fillers/PegFiller.sol": "0xaa11600e44cc54514d5dbefeec9cf771de1270556924cbcd091fad66b2876564",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IIssuers.sol": "0xf90e2544638732588dbba3521c666c67535a9a582f074328286bd7aa43db5c2b",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -549,7 +624,7 @@ export const builds = {
    "contracts/src/fillers/WrapFiller.sol": "0x07126fa9a6e6ff6c50bb47a0afadae35e66ca2ed1503e34214982a033a296b2a",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IIssuers.sol": "0xf90e2544638732588dbba3521c666c67535a9a582f074328286bd7aa43db5c2b",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
@@ -581,16 +656,16 @@ export const builds = {
   },
   "runtime": {
    "start": 210,
-   "length": 15156
+   "length": 15312
   },
   "immutables": {},
   "sources": {
-   "contracts/src/LpAccount.sol": "0x7ab1b00377f51efb879fb7dc1f073e0ac786a65f5f5f550af060428473d5417e",
+   "contracts/src/LpAccount.sol": "0x9965aeefa1f69bc58ca704563253bb18f3f01d488cef5122e25defc6f70ffad5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IBridges.sol": "0x370e6bf5a22d8641bef50383fce99ee3600e9fe74b3bb80f34369ddcec74bc87",
-   "contracts/src/interfaces/IEscrow.sol": "0x5009faea320470087d4537555b1e9cacba7204621ad9c8a59dde1d7e69dd4e68",
+   "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/ILpAccount.sol": "0xccbca5db3e90d7150984e7348cf5f5f81a9078f131061bed7885d6083712c658",
-   "contracts/src/interfaces/IQuoteBond.sol": "0xbe1967ba5abda2f745551204f2e9a97ced2957147c45c047a4cc92507bcd36da",
+   "contracts/src/interfaces/IQuoteBond.sol": "0x3decdc10139ea049c48c21c4786777514afd70ce953b748ccb6332587f244a1d",
    "contracts/src/libraries/DayLimitLib.sol": "0xca62a529896f4de10f0d90556ea99148cb4dc86ab3e62bb0e78ac655c9df6f99",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",

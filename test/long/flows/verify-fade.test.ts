@@ -85,7 +85,7 @@ const promiseOf = async ({ owner, operator }: Lp, more: Partial<TradeTerms> = {}
     ...more,
   });
 const claim = ({ order, signature, quoteId, commitments: [one] }: NewOrder): Promise<Hex> =>
-  a.send(DEPLOYER.address, a.deployment.quoteBond, claimCall(order, signature, quoteId, one as never, 0));
+  a.send(DEPLOYER.address, a.deployment.quoteBond, claimCall(order, signature, quoteId, one as never));
 
 /** The LP fills an order that it made up, to its own wallet. */
 const moveAway = async ({ owner }: Lp) =>
