@@ -15,6 +15,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 import { attestationOracleAbi } from './abi/attestation-oracle.ts';
 import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
+import { quoteBondAbi } from './abi/quote-bond.ts';
 
 const escrowCall = encodeFunctionData<typeof escrowAbi>;
 /** Prepared once, so that its selector is hashed once. */
@@ -35,6 +36,33 @@ export function settleCall(
     ],
   });
 }
+
+/**
+ * Encodes the call of the bond contract that settles an order or, when an LP fails it, claims from each LP
+ * that does. `signature`: the taker's over the order.
+ */
+export const settleOrClaimCall = (
+  order: StandardOrder,
+  funding: Hex,
+  signature: Hex,
+  quoteId: Bytes32,
+  commitments: readonly SignedCommitment[],
+): Hex =>
+  encodeFunctionData({
+    abi: quoteBondAbi,
+    functionName: 'settleOrClaim',
+    args: [
+      toTuple(order),
+      funding,
+      signature,
+      commitments.map(({ lp, deadline, signature: signed }) => ({
+        quoteId,
+        lp,
+        deadline,
+        signature: signed,
+      })),
+    ],
+  });
 
 /** `filler` receives the input and fills every output. */
 export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Address, data: Hex): Hex {

@@ -76,6 +76,12 @@ export function encodeFunding(funding: Funding): Hex {
   }
 }
 
+/** Returns the taker's signature over the order, where the funding holds it. */
+export function orderSignatureOf(data: Hex): Hex | undefined {
+  const funding = decodeFunding(data);
+  return funding === undefined || funding.mode === 'self' ? undefined : funding.orderSignature;
+}
+
 /** Decodes funding; undefined for other modes and for data that does not decode. */
 export function decodeFunding(data: Hex): Funding | undefined {
   const rest: Hex = `0x${data.slice(4)}`;

@@ -14,10 +14,12 @@ import {
   openForCall,
   refundCall,
   settleCall,
+  settleOrClaimCall,
   settleThroughCall,
   submitAndFinaliseCall,
   submitAttestationsCall,
 } from '../../../settlement/call.ts';
+import { orderSignatureOf } from '../../../settlement/funding.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { SettlementPlan } from '../../../settlement/plan.ts';
 import type { VenueDeps } from '../../deps.ts';
@@ -34,7 +36,7 @@ export type StepResult = Sent | { kind: 'nothing' };
 
 export type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
-const SENT_STEPS = ['settle', 'open', 'attest', 'finalise', 'refund'] as const;
+const SENT_STEPS = ['settle', 'claim', 'open', 'attest', 'finalise', 'refund'] as const;
 const NOTHING: StepResult = { kind: 'nothing' };
 
 /** The LP earns by proving and finalising, so these are left to it for `graceMs`. */
@@ -64,10 +66,7 @@ export function createRunStep(
     switch (step.step) {
       case 'settle': {
         if (step.by !== 'venue') return NOTHING;
-        // Transfers of several settlements through pools could not be told apart.
-        const mayBundle = route === null;
-        const data = settlement(record);
-        return send(chain, transactor, `${orderId}-settle`, escrow, data, step.notAfter, mayBundle);
+        return settle(record, step, chain, transactor);
       }
       case 'open': {
         if (step.by !== 'venue') return NOTHING;
@@ -83,6 +82,37 @@ export function createRunStep(
         return send(chain, transactor, `${orderId}-refund`, escrow, refundCall(order), null);
     }
   };
+
+  /**
+   * Settles an order. When the chain refuses that, or in the last seconds, when a promise that is broken
+   * meanwhile could not be claimed any more, the bond contract settles it or claims for the taker.
+   */
+  async function settle(
+    record: OrderRecord,
+    { notAfter }: StepPlan,
+    chain: ChainPort,
+    transactor: Transactor,
+  ): Promise<StepResult> {
+    const { orderId, route } = record;
+    const { escrow, quoteBond, landingMarginSeconds } = chain.chain;
+    const bonded = claimable(record);
+    const name = `${orderId}-settle`;
+    const now = chain.head()?.timestamp ?? 0;
+    const isLast = notAfter !== null && now + landingMarginSeconds >= notAfter;
+    if (quoteBond && bonded && isLast && !(await transactor.status(name))) {
+      const sent = await send(chain, transactor, name, quoteBond, bonded, notAfter);
+      if (sent.kind === 'sent') return sent;
+    }
+    // Transfers of several settlements through pools could not be told apart.
+    const mayBundle = route === null;
+    const settled = await send(chain, transactor, name, escrow, settlement(record), notAfter, mayBundle);
+    if (settled.kind === 'sent' || !quoteBond || !bonded) return settled;
+    const claimed = await send(chain, transactor, `${orderId}-claim`, quoteBond, bonded, notAfter);
+    if (claimed.kind === 'sent')
+      log.warn({ orderId, hash: claimed.hash }, 'an LP broke its promise: its bond pays the taker');
+    // A claim is no settlement: why it was refused is what counts.
+    return settled;
+  }
 
   /** A route venue fills from its own account. One call at a time. */
   function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]) {
@@ -169,10 +199,23 @@ export function createRunStep(
   }
 }
 
-function settlement({ order, funding, quoteId, commitments, route, mode, candidate }: OrderRecord): Hex {
+/** The call that settles or claims; undefined without LPs, or without the taker's signature. */
+function claimable(record: OrderRecord): Hex | undefined {
+  const { order, funding, quoteId, commitments, route } = record;
+  const signature = orderSignatureOf(funding);
+  if (route?.through || commitments.length === 0 || signature === undefined || isRefused(record))
+    return undefined;
+  return settleOrClaimCall(order, funding, signature, quoteId, commitments);
+}
+
+/** The sandbox's scenario in which the chain refuses the settlement. */
+const isRefused = ({ mode, candidate }: OrderRecord): boolean =>
+  mode === 'test' && scenarioOfCandidate(candidate) === 105;
+
+function settlement(record: OrderRecord): Hex {
+  const { order, funding, quoteId, commitments, route } = record;
   // The chain itself refuses an order without its LP's signature.
-  if (mode === 'test' && scenarioOfCandidate(candidate) === 105)
-    return settleCall(order, funding, quoteId, []);
+  if (isRefused(record)) return settleCall(order, funding, quoteId, []);
   return route?.through
     ? settleThroughCall(order, funding, route.through.filler, route.through.data)
     : settleCall(order, funding, quoteId, commitments);
