@@ -9,7 +9,7 @@ import { compilerVersion } from '../../settlement/abi/build.ts';
 import { type Deployment, readDeployment } from '../config/deployment.ts';
 import type { ChainSection } from '../config/parts.ts';
 
-import type { ContractName } from '../deploy/contracts.ts';
+import { type ContractName, extensionOf } from '../deploy/contracts.ts';
 import { addressIn, hasBuild } from './build.ts';
 import { attempt, failure, ok, type Finding } from './finding.ts';
 
@@ -63,12 +63,39 @@ export async function checkContracts(
       attempt(
         CHECK,
         `${slug} ${one.option}`,
-        async () => compared(slug, one, await node.code(one.address, head)),
+        async () => {
+          const code = await node.code(one.address, head);
+          const finding = compared(slug, one, code);
+          return one.ours?.name === 'Escrow' && finding.verdict === 'ok'
+            ? extended(slug, one.address, code, (address) => node.code(address, head))
+            : finding;
+        },
         'Repair the endpoints of the chain',
       ),
     ),
   );
   return rows.flat();
+}
+
+/** An escrow runs the code of its extension on its own storage, so that must be ours too. */
+async function extended(
+  slug: string,
+  escrow: Address,
+  code: Hex,
+  codeAt: (address: Address) => Promise<Hex>,
+): Promise<Finding> {
+  const [found, wanted] = [addressIn('Escrow', code, 'EXTENSION'), extensionOf(escrow)];
+  const subject = `${slug} escrow`;
+  if (found === wanted && hasBuild('EscrowExtension', await codeAt(wanted)))
+    return ok(CHECK, subject, `Escrow at ${escrow}, with its extension at ${wanted}`);
+  return failure(
+    CHECK,
+    subject,
+    found === wanted
+      ? `the code of its extension ${wanted} is not that of EscrowExtension of this version, built by solc ${compilerVersion}`
+      : `its EXTENSION is ${found}, not ${wanted}, which its own constructor makes`,
+    'Somebody else decides what this escrow does. Do not use this address',
+  );
 }
 
 function compared(slug: string, { option, address, ours }: Expected, code: Hex): Finding {

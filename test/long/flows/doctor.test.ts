@@ -20,10 +20,11 @@ import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { connectDatabase } from '../../../src/adapters/postgres/pool.ts';
 import { spawnWatched, type WatchedChild } from '../../../src/adapters/process/parent-watchdog.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { extensionOf } from '../../../src/apps/deploy/contracts.ts';
 import type { Finding, FindingVerdict } from '../../../src/apps/doctor/finding.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
 import { createAttester } from '../../../src/attester/attester.ts';
-import type { Hex } from '../../../src/domain/hex.ts';
+import type { Address, Hex } from '../../../src/domain/hex.ts';
 import { limitOperatorCall } from '../../../src/settlement/call.ts';
 import { type RpcProxy, startRpcProxy } from '../../faults/support/rpc-proxy.ts';
 import { commandHere } from '../../support/command.ts';
@@ -377,6 +378,26 @@ test('contracts that are missing, of another version or for another escrow; toke
   expectRows(await doctor('attester', { ...attesterConfig(), chains: [named] }), [
     ['token', 'chain1 USDC', 'warning', /EIP-712 domain/],
   ]);
+});
+
+test('an escrow that runs the code of another contract than the one it made', async () => {
+  const codeAt = (address: Address) => c.anvil.rpc<Hex>('eth_getCode', [address, 'latest']);
+  const copy: Address = `0x${'c0'.repeat(20)}`;
+  await c.anvil.rpc('anvil_setCode', [copy, await codeAt(c.chain.escrow)]);
+  const report = await doctor('venue', {
+    ...(await venueConfig()),
+    chains: [{ ...chainSection(), escrow: copy }],
+  });
+  expectRows(report, [
+    ['contract', 'chain1 escrow', 'failure', /its EXTENSION is 0x.*which its own constructor/],
+  ]);
+
+  const extension = extensionOf(c.chain.escrow);
+  const right = await codeAt(extension);
+  await c.anvil.rpc('anvil_setCode', [extension, await codeAt(c.usdc.address)]);
+  const changed = await doctor('venue', await venueConfig());
+  await c.anvil.rpc('anvil_setCode', [extension, right]);
+  expectRows(changed, [['contract', 'chain1 escrow', 'failure', /not that of EscrowExtension/]]);
 });
 
 test('fillers of issuers: ours, for this escrow and module', async () => {
