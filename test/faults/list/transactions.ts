@@ -182,10 +182,10 @@ export const TRANSACTIONS: readonly Fault[] = [
       },
       {
         what: 'a refund goes to the taker',
-        symbol: 'contracts/src/Escrow.sol#_refund',
+        symbol: 'contracts/src/EscrowBase.sol#_refund',
         becomes: `        bytes32 orderId = order.id();
         _advance(orderId, OrderStatus.Deposited, OrderStatus.Refunded);
-        emit Refunded(orderId);
+        emit IEscrow.Refunded(orderId);
         for (uint256 j; j < order.inputs.length; ++j) {
             IERC20(_token(order.inputs[j])).trySafeTransfer(msg.sender, order.inputs[j][1]);
         }`,
@@ -201,9 +201,9 @@ export const TRANSACTIONS: readonly Fault[] = [
     defences: [
       {
         what: 'an order leaves a status once',
-        symbol: 'contracts/src/Escrow.sol#_advance',
+        symbol: 'contracts/src/EscrowBase.sol#_advance',
         becomes: `        uint256 status = _status[orderId];
-        if (status != uint256(from) && status == 0) revert InvalidOrderStatus(orderId, OrderStatus(status));
+        if (status != uint256(from) && status == 0) revert IEscrow.InvalidOrderStatus(orderId, OrderStatus(status));
         _status[orderId] = uint256(to);`,
       },
     ],
