@@ -257,7 +257,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
             if (inputOracle == address(this)) revert WrongOracle(inputOracle);
             // What could not be divided could not be finalised either.
             for (uint256 j; j < order.inputs.length; ++j) {
-                _divide(order.inputs[j], j == 0, terms, terms.length == 0); // credits nothing
+                _divide(order.inputs[j], j == 0, terms, false);
             }
         }
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
@@ -775,7 +775,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
 
     function _creditLps(uint256[2][] calldata inputs, Terms[] memory terms) private {
         for (uint256 j; j < inputs.length; ++j) {
-            _divide(inputs[j], j == 0, terms, terms.length != 0);
+            _divide(inputs[j], j == 0, terms, true);
         }
     }
 
@@ -786,7 +786,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
     {
         amounts = new uint256[](inputs.length);
         for (uint256 j; j < inputs.length; ++j) {
-            uint256 fees = _divide(inputs[j], j == 0, terms, terms.length == 0); // credits nothing
+            uint256 fees = _divide(inputs[j], j == 0, terms, false);
             _credit(feeRecipient, _token(inputs[j]), fees);
             amounts[j] = inputs[j][1] - fees;
         }

@@ -220,8 +220,7 @@ abstract contract EscrowBase is IEscrowBase {
         }
     }
 
-    /// @dev Whatever else must hold of an order before its inputs are taken. It takes no constants: the optimizer would make a
-    /// copy of the code for each.
+    /// @dev Whatever else must hold of an order before its inputs are taken.
     /// @return terms Of the outputs when they are 0xe2, else empty.
     function _checkOrder(StandardOrder calldata order, uint256 fillDeadline)
         internal
@@ -279,7 +278,6 @@ abstract contract EscrowBase is IEscrowBase {
 
     /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.
     /// @param first Whether it is the first input, which pays the relay fees.
-    /// @param credit Never a constant: the optimizer would make a copy of this function for it, some 200 bytes.
     /// @return fees What all fees come to.
     function _divide(uint256[2] calldata input, bool first, Terms[] memory terms, bool credit)
         internal

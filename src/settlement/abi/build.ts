@@ -26,51 +26,51 @@ export const builds = {
   },
   "runtime": {
    "start": 737,
-   "length": 21940
+   "length": 22196
   },
   "immutables": {
    "EXTENSION": [
-    6485,
-    13921
+    6469,
+    14072
    ],
    "MAX_FEE_BPS": [
     1935,
-    17923
+    18069
    ],
    "MIN_PROOF_WINDOW": [
     2648,
     4294,
-    5519
+    5515
    ],
    "PERMIT2": [
-    5085,
-    12304,
-    18981
+    5081,
+    12455,
+    19127
    ],
    "WITHDRAWAL_DELAY": [
     1810,
-    8196,
-    17484
+    8347,
+    17630
    ],
    "WITHDRAWAL_WINDOW": [
     1189,
     1762,
-    5179
+    5175
    ],
    "_deploymentChainId": [
-    21136
+    21392
    ],
    "_deploymentDomain": [
-    21174
+    21430
    ],
    "feeRecipient": [
-    6553,
-    6877
+    6537,
+    6861
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0xc3ec355bfd01f63a998ba792fb3335514568862a1fef97459f521549d1d7e29d",
-   "contracts/src/EscrowBase.sol": "0xf1c36e024526eb9d5ed53c013353f144e388aa60db7b8e75dbb32aef2b91e74b",
+   "contracts/src/Escrow.sol": "0xb9e814815b3303900e2750ae41d97bddbeb57a6d3941d37abe032f7ea6e797a2",
+   "contracts/src/EscrowBase.sol": "0xb278007bfb0fd7a1ba7ee9099e3e3c86d5f554be812d8f4b4df74a5d0f8a00e1",
    "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
@@ -153,7 +153,7 @@ export const builds = {
    ]
   },
   "sources": {
-   "contracts/src/EscrowBase.sol": "0xf1c36e024526eb9d5ed53c013353f144e388aa60db7b8e75dbb32aef2b91e74b",
+   "contracts/src/EscrowBase.sol": "0xb278007bfb0fd7a1ba7ee9099e3e3c86d5f554be812d8f4b4df74a5d0f8a00e1",
    "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
