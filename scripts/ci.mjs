@@ -22,6 +22,8 @@ const WAITING = [
 const DEMO = ['run', 'demo', '--', '--once'];
 
 export async function ci() {
+  // A test that passes only at its second try is a red one, for the suites that this starts too.
+  process.env.FIRMQUOTE_UNSTEADY ??= 'fails';
   install();
   // Before the suites do it, two at the same time.
   missingPrograms();

@@ -1,6 +1,7 @@
 /**
  * Runs vitest and names every failed test. Up to eight failed files run once more, alone: a test that passes
- * only then is reported as UNSTEADY instead of FAILED. With FIRMQUOTE_UNSTEADY=fails it counts as failed.
+ * only then is reported as UNSTEADY instead of FAILED. With FIRMQUOTE_UNSTEADY=fails, as in CI, it counts as
+ * failed.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
