@@ -5,6 +5,7 @@ import { zLpConfig, zUnits } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
 import { pricingParams } from '../../lp/config/params.ts';
+import { unknownWorths } from '../../lp/config/price-identity.ts';
 import { uncheckedPrices } from '../../lp/config/unchecked-prices.ts';
 import { lpConfigProblems } from '../../lp/config/problems.ts';
 import { zBridgeTransports } from '../config/bridges.ts';
@@ -174,7 +175,9 @@ export type LpAppConfig = z.infer<typeof zParts>;
 
 /** Lists what an operator should know before trading real money; none on test chains. */
 export const lpWarnings = ({ networks, lp }: LpAppConfig): string[] =>
-  networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp, networks);
+  networks.every(({ sandbox }) => sandbox)
+    ? []
+    : [...uncheckedPrices(lp, networks), ...unknownWorths(lp, networks)];
 
 /** Shows every pair with the value of each pricing parameter in force, defaults included. */
 export const withEffectiveParams = (config: LpAppConfig) => ({

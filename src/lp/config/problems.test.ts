@@ -3,10 +3,11 @@ import { type LpConfig, zLpConfig } from './config.ts';
 import { lpConfigProblems } from './problems.ts';
 
 const account = `0x${'a'.repeat(40)}`;
-const native = { symbol: 'ETH' };
+const native = { symbol: 'ETH', priceSymbol: 'ETH' };
+const token = (symbol: string, priceSymbol: string | null = null) => ({ symbol, priceSymbol });
 const networks = [
-  { id: 1, slug: 'one', blockTimeMs: 2_000, native, tokens: [{ symbol: 'USDC' }, { symbol: 'WETH' }] },
-  { id: 2, slug: 'two', blockTimeMs: 2_000, native, tokens: [{ symbol: 'USDC' }, { symbol: 'GOLD' }] },
+  { id: 1, slug: 'one', blockTimeMs: 2_000, native, tokens: [token('USDC', 'USD'), token('WETH', 'ETH')] },
+  { id: 2, slug: 'two', blockTimeMs: 2_000, native, tokens: [token('USDC', 'USD'), token('GOLD')] },
 ];
 const config = (change: object = {}): LpConfig =>
   zLpConfig.parse({

@@ -4,18 +4,16 @@
 
 import type { LpConfig } from './config.ts';
 import { contradictions, type Problem } from './contradictions.ts';
+import { type PricedNetwork, priceIdentityProblems } from './price-identity.ts';
 
-export interface NetworkFacts {
-  id: number;
-  slug: string;
+export interface NetworkFacts extends PricedNetwork {
   blockTimeMs: number;
-  native: { symbol: string };
-  tokens: readonly { symbol: string }[];
 }
 
 export function lpConfigProblems(config: LpConfig, networks: readonly NetworkFacts[]): Problem[] {
   const { chains, prices, assets, pairs } = config;
-  const problems: Problem[] = [...contradictions(config)];
+  const ours = networks.filter(({ id }) => config.chains.some(({ chainId }) => chainId === id));
+  const problems: Problem[] = [...contradictions(config), ...priceIdentityProblems(config, ours)];
   const report = (path: (string | number)[], message: string) => void problems.push({ path, message });
   const price = (path: (string | number)[], symbol: string) =>
     symbol in prices ||
@@ -24,7 +22,6 @@ export function lpConfigProblems(config: LpConfig, networks: readonly NetworkFac
       `there is no price named "${symbol}": add it under prices, or name one of ` +
         Object.keys(prices).join(', '),
     );
-  const ours = networks.filter(({ id }) => chains.some(({ chainId }) => chainId === id));
   const traded = new Set(ours.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
 
   for (const [at, { chainId, account, gasPrice, maxHeadAgeMs, buffers }] of chains.entries()) {

@@ -4,12 +4,11 @@
  */
 
 import type { LpConfig } from './config.ts';
-import type { NetworkFacts } from './problems.ts';
 
 /** One sentence per price in use that lacks a second source, a guard or a reference. */
 export function uncheckedPrices(
   { prices, assets, chains }: LpConfig,
-  networks: readonly Pick<NetworkFacts, 'id' | 'native'>[],
+  networks: readonly { id: number; native: { symbol: string } }[],
 ): string[] {
   const nativeOf = (chainId: number) => networks.find(({ id }) => id === chainId)?.native.symbol;
   const used = new Set([
