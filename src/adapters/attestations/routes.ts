@@ -3,13 +3,14 @@
 import { RequestError } from '../../domain/errors.ts';
 import type { Attester } from '../../ports/attestations.ts';
 import type { OpsRoute } from '../http/ops.ts';
-import { ATTESTATION_LISTS_PATH, ATTESTATIONS_PATH, zAttestList, zAttestQuery } from './wire.ts';
+import { ATTEST_KEYS, ATTESTATION_LISTS_PATH, ATTESTATIONS_PATH, zAttestList, zAttestQuery } from './wire.ts';
 
 export function attestationRoutes(attester: Attester): OpsRoute[] {
   return [
     {
       method: 'GET',
       path: ATTESTATIONS_PATH,
+      query: ATTEST_KEYS,
       async handle({ query }) {
         const parsed = zAttestQuery.safeParse(Object.fromEntries(query));
         if (!parsed.success) {

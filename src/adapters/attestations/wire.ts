@@ -17,21 +17,23 @@ const zChainId = z
   .regex(/^[1-9][0-9]{0,15}$/, 'must be a chain id')
   .transform(Number);
 
-export const zAttestQuery = z
-  .strictObject({
-    remoteChainId: zChainId,
-    application: zBytes32,
-    payloadHash: zBytes32,
-    oracleChainId: zChainId,
-    oracle: zAddress,
-    orderId: zBytes32.optional(),
-  })
-  .transform(({ remoteChainId, oracleChainId, orderId, ...rest }): AttestRequest => ({
+const zAttestFields = z.strictObject({
+  remoteChainId: zChainId,
+  application: zBytes32,
+  payloadHash: zBytes32,
+  oracleChainId: zChainId,
+  oracle: zAddress,
+  orderId: zBytes32.optional(),
+});
+export const ATTEST_KEYS = Object.keys(zAttestFields.shape);
+export const zAttestQuery = zAttestFields.transform(
+  ({ remoteChainId, oracleChainId, orderId, ...rest }): AttestRequest => ({
     ...rest,
     remoteChainId: BigInt(remoteChainId),
     chainId: oracleChainId,
     ...(orderId && { orderId }),
-  }));
+  }),
+);
 
 export const zAttestList = z
   .strictObject({

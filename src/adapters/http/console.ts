@@ -12,7 +12,7 @@ import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { isLocalHost } from './local-host.ts';
-import type { OpsRoute, OpsServer } from './ops.ts';
+import { type OpsRoute, type OpsServer, refuseQuery } from './ops.ts';
 import { CONSOLE_ROOT, plainHeaders, servePages } from './pages.ts';
 
 /** A viewer reads; an operator acts too. */
@@ -116,7 +116,7 @@ export async function startConsole(options: ConsoleOptions): Promise<OpsServer> 
     return reply.clearCookie(COOKIE, { path: CONSOLE_ROOT }).send({ role: null });
   });
 
-  for (const { method, path, handle } of routes)
+  for (const { method, path, query: known, handle } of routes)
     app.route({
       method,
       url: `${CONSOLE_ROOT}/api${path}`,
@@ -130,12 +130,16 @@ export async function startConsole(options: ConsoleOptions): Promise<OpsServer> 
             'forbidden',
             'A viewer changes nothing. Log in with the token of an operator.',
           );
-        const { status, body, contentType } = await handle({
-          query: new URL(request.url, 'http://console').searchParams,
-          body: typeof request.body === 'string' ? request.body : '',
-          id: (request.params as { id?: string }).id ?? '',
-          address: request.ip,
-        });
+        const query = new URL(request.url, 'http://console').searchParams;
+        const misread = refuseQuery({ method, path, ...(known !== undefined && { query: known }) }, query);
+        const { status, body, contentType } =
+          misread ??
+          (await handle({
+            query,
+            body: typeof request.body === 'string' ? request.body : '',
+            id: (request.params as { id?: string }).id ?? '',
+            address: request.ip,
+          }));
         if (contentType !== undefined) return reply.code(status).type(contentType).send(body);
         return reply
           .code(status)

@@ -58,11 +58,42 @@ describe('ops', () => {
       expect((await fetch(`${url}/metrics`, { method })).headers.get('content-length')).toBe('4');
   });
 
+  test('a key that a route does not read, or reads once, is refused before anything is done', async () => {
+    let done = 0;
+    const handle: OpsRoute['handle'] = async ({ query }) => ({
+      status: 200,
+      body: { done: (done += 1), by: query.get('by') },
+    });
+    const url = await serve([
+      { method: 'POST', path: '/stop', handle },
+      { method: 'GET', path: '/rows', query: ['by', 'limit'], handle },
+      { method: 'GET', path: '/open', query: 'any', handle },
+    ]);
+    const asked = async (path: string, method = 'GET') => {
+      const answer = await fetch(`${url}${path}`, { method });
+      return [answer.status, await answer.text()] as const;
+    };
+    expect(await asked('/rows?since=1h')).toEqual([
+      400,
+      expect.stringContaining('does not read \\"since\\" in its query: it takes by, limit'),
+    ]);
+    expect(await asked('/rows?by=a&by=b')).toEqual([400, expect.stringContaining('given twice')]);
+    expect(await asked('/stop?pair=WETH-USDC', 'POST')).toEqual([
+      400,
+      expect.stringContaining('it takes none'),
+    ]);
+    expect(done).toBe(0);
+    expect((await asked('/rows?by=a'))[0]).toBe(200);
+    expect((await asked('/open?format=text'))[0]).toBe(200);
+    expect((await asked('/stop', 'POST'))[0]).toBe(200);
+  });
+
   test('error: unknown path, wrong method, handler that throws', async () => {
     const url = await serve([
       {
         method: 'POST',
         path: '/pause',
+        query: ['note'],
         handle: async ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }),
       },
       {

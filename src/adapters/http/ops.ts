@@ -19,6 +19,8 @@ interface OpsAnswer {
 export interface OpsRoute {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
+  /** The keys that the query may have, each once. Absent: none. `any`: the route does not read its query. */
+  query?: readonly string[] | 'any';
   /** `address`: the peer of the connection. */
   handle(request: { query: URLSearchParams; body: string; id: string; address: string }): Promise<OpsAnswer>;
 }
@@ -68,6 +70,7 @@ export function healthRoutes({
     {
       method: 'GET',
       path: '/healthz',
+      query: 'any',
       handle: async () => ({
         status: 200,
         body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) },
@@ -76,6 +79,7 @@ export function healthRoutes({
     {
       method: 'GET',
       path: '/readyz',
+      query: 'any',
       async handle() {
         const reasons = [...loop.reasons(), ...(await ready())];
         return { status: reasons.length === 0 ? 200 : 503, body: { ready: reasons.length === 0, reasons } };
@@ -84,6 +88,7 @@ export function healthRoutes({
     {
       method: 'GET',
       path: '/metrics',
+      query: 'any',
       handle: async () => ({ status: 200, body: await metrics.text(), contentType: metrics.contentType }),
     },
   ];
@@ -188,6 +193,8 @@ export async function startOps({
           'method_not_allowed',
           `Use ${here.map(({ method }) => method).join(' or ')} here.`,
         );
+      const misread = refuseQuery(route, url.searchParams);
+      if (misread !== undefined) return misread;
       return await route.handle({
         query: url.searchParams,
         body: await readBody(request),
@@ -223,6 +230,30 @@ export async function startOps({
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
     close: () => closeServer(server),
   };
+}
+
+/**
+ * Returns the refusal of a query that the route would not read as it is meant: a key that it does not know
+ * would be ignored, and more be answered or done than was asked for.
+ */
+export function refuseQuery(
+  { method, path, query: known = [] }: Pick<OpsRoute, 'method' | 'path' | 'query'>,
+  query: URLSearchParams,
+): OpsAnswer | undefined {
+  if (known === 'any') return undefined;
+  const refuse = (message: string): OpsAnswer => ({
+    status: 400,
+    body: { error: { code: 'bad_request', message } },
+  });
+  for (const key of query.keys()) {
+    if (!known.includes(key))
+      return refuse(
+        `${method} ${path} does not read "${key.slice(0, 40)}" in its query: ` +
+          (known.length === 0 ? 'it takes none.' : `it takes ${known.join(', ')}.`),
+      );
+    if (query.getAll(key).length > 1) return refuse(`"${key}" is given twice in the query. Give it once.`);
+  }
+  return undefined;
 }
 
 const bigintAsText = (_: string, value: unknown): unknown =>

@@ -6,7 +6,7 @@ import type { OpsRoute } from '../../adapters/http/ops.ts';
 import type { AdminActions, StatusView } from './admin/answers.ts';
 import { getRoute as get } from './admin/route.ts';
 import type { Brake } from './brake.ts';
-import { readCommand } from './command.ts';
+import { COMMAND_KEYS, readCommand } from './command.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
 import { signalView } from './admin/signal-view.ts';
@@ -39,6 +39,7 @@ export function operatorRoutes({
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
     path,
+    query: COMMAND_KEYS,
     async handle({ query, body, address }) {
       const { by, note, scope } = readCommand(query, body);
       if (scope !== undefined)
@@ -57,6 +58,7 @@ export function operatorRoutes({
   ): OpsRoute => ({
     method: 'POST',
     path,
+    query: COMMAND_KEYS,
     async handle({ query, body, address }) {
       const { by, note, scope } = readCommand(query, body);
       if (scope === undefined) act(note);
@@ -80,8 +82,12 @@ export function operatorRoutes({
     get('/limits', () => node.limits()),
     get('/curves', async () => ({ curves: await node.curves() })),
     get('/risk', () => node.risk()),
-    get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
-    get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
+    get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) }), [
+      'limit',
+    ]),
+    get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) }), [
+      'limit',
+    ]),
     scoped(
       '/pause',
       'pause',
@@ -108,6 +114,7 @@ export function operatorRoutes({
     {
       method: 'POST',
       path: '/reload',
+      query: COMMAND_KEYS,
       async handle({ query, body, address }) {
         const done: AdminActions['/reload'] = await reloader.reload(readCommand(query, body).by, address);
         if (done.applied) return { status: 200, body: done };

@@ -27,19 +27,27 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         { code: 'unknown_quote' },
       );
     }),
-    getRoute('/rfqs', ({ query }) => {
-      const after = Number(query.get('after') ?? -1);
-      if (!Number.isSafeInteger(after))
-        throw badRequest('`after` must be the `next` of the previous answer.');
-      return node.recorded(after);
-    }),
-    getRoute('/pnl', ({ query }) => {
-      const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
-      const { sinceMs, untilMs } = windowOf(query);
-      const limit = limitOf(query);
-      if (by === undefined) throw badRequest(`Ask with by=${KEYS.join('|')}.`);
-      return node.accounts().profit({ by, sinceMs, untilMs, limit });
-    }),
+    getRoute(
+      '/rfqs',
+      ({ query }) => {
+        const after = Number(query.get('after') ?? -1);
+        if (!Number.isSafeInteger(after))
+          throw badRequest('`after` must be the `next` of the previous answer.');
+        return node.recorded(after);
+      },
+      ['after'],
+    ),
+    getRoute(
+      '/pnl',
+      ({ query }) => {
+        const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
+        const { sinceMs, untilMs } = windowOf(query);
+        const limit = limitOf(query);
+        if (by === undefined) throw badRequest(`Ask with by=${KEYS.join('|')}.`);
+        return node.accounts().profit({ by, sinceMs, untilMs, limit });
+      },
+      ['by', ...WINDOW_KEYS, 'limit'],
+    ),
     getRoute('/books', async () => ({
       ...(await reconciled()),
       balances: node.accounts().balances(),
@@ -66,28 +74,34 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         return { status: 200, body: await reconciled() };
       },
     },
-    getRoute('/books/export', ({ query }) => {
-      const { sinceMs, untilMs } = windowOf(query);
-      const counterparty = query.get('counterparty');
-      const [after, last] = [Number(query.get('after') ?? 0), query.get('last')];
-      if (
-        !Number.isSafeInteger(after) ||
-        (last !== null && !/^\d{1,15}$/.test(last)) ||
-        (counterparty !== null && !/^(?:0x[0-9a-f]{40}|owner|bridge|network)$/.test(counterparty))
-      )
-        throw badRequest(
-          'Ask with counterparty=<address in lower case>, owner, bridge or network, or without it; `after` and `last` are `next` and `last` of the previous answer.',
-        );
-      return node
-        .accounts()
-        .statement(
-          { sinceMs, untilMs, counterparty },
-          { after, last: last === null ? undefined : Number(last) },
-        );
-    }),
-    getRoute('/books/transfers', async ({ query }) => ({
-      transfers: await node.accounts().transfers(windowOf(query), limitOf(query)),
-    })),
+    getRoute(
+      '/books/export',
+      ({ query }) => {
+        const { sinceMs, untilMs } = windowOf(query);
+        const counterparty = query.get('counterparty');
+        const [after, last] = [Number(query.get('after') ?? 0), query.get('last')];
+        if (
+          !Number.isSafeInteger(after) ||
+          (last !== null && !/^\d{1,15}$/.test(last)) ||
+          (counterparty !== null && !/^(?:0x[0-9a-f]{40}|owner|bridge|network)$/.test(counterparty))
+        )
+          throw badRequest(
+            'Ask with counterparty=<address in lower case>, owner, bridge or network, or without it; `after` and `last` are `next` and `last` of the previous answer.',
+          );
+        return node
+          .accounts()
+          .statement(
+            { sinceMs, untilMs, counterparty },
+            { after, last: last === null ? undefined : Number(last) },
+          );
+      },
+      [...WINDOW_KEYS, 'counterparty', 'after', 'last'],
+    ),
+    getRoute(
+      '/books/transfers',
+      async ({ query }) => ({ transfers: await node.accounts().transfers(windowOf(query), limitOf(query)) }),
+      [...WINDOW_KEYS, 'limit'],
+    ),
     getRoute('/books/:id', async ({ id }) => {
       if (!/^0x[0-9a-f]{64}$/.test(id))
         throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
@@ -103,6 +117,9 @@ function limitOf(query: URLSearchParams): number {
     throw badRequest(`Ask with limit=<1 to ${MOST_ROWS}>.`);
   return limit;
 }
+
+/** The keys that `windowOf` reads. */
+export const WINDOW_KEYS = ['sinceMs', 'untilMs'] as const;
 
 /** Throws `RequestError`. */
 export function windowOf(query: URLSearchParams): ProfitWindow {

@@ -15,6 +15,9 @@ const zCommand = z.strictObject({
   chain: zText.min(1).optional(),
 });
 
+/** The keys that a command may have in its query. */
+export const COMMAND_KEYS = Object.keys(zCommand.shape);
+
 interface Command {
   by: string;
   note: string | null;

@@ -5,7 +5,7 @@ import { LP_SHADOW_MIGRATIONS } from '../../adapters/postgres/migrations/lp-shad
 import type { LpNode } from '../../lp/node/interface.ts';
 import { type Loaded, parseConfig } from '../config/load.ts';
 import { getRoute } from './admin/route.ts';
-import { windowOf } from './books.ts';
+import { WINDOW_KEYS, windowOf } from './books.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { LP_TABLES } from './schema.ts';
 
@@ -30,4 +30,4 @@ export function parseShadowConfig(json: unknown, env: NodeJS.ProcessEnv, file: s
 }
 
 export const shadowRoute = (node: Pick<LpNode, 'shadowReport'>): OpsRoute =>
-  getRoute('/shadow', ({ query }) => node.shadowReport(windowOf(query)));
+  getRoute('/shadow', ({ query }) => node.shadowReport(windowOf(query)), WINDOW_KEYS);

@@ -104,11 +104,13 @@ export function signalRoutes({
     {
       method: 'DELETE',
       path: '/signals',
+      query: ['by'],
       handle: ({ query, address }) => clear(undefined, query.get('by') ?? UNNAMED, address),
     },
     {
       method: 'DELETE',
       path: '/signals/:id',
+      query: ['by'],
       handle: ({ id, query, address }) => clear(id, query.get('by') ?? UNNAMED, address),
     },
   ];

@@ -17,12 +17,15 @@ export function adjustmentNotes({ inputs: { evidence } }: QuoteRecord): string[]
   if (evidence === undefined) return [];
   const { sigmaFactor, sizeFactor, omegaFactor, maxSeconds } = evidence.adjustment;
   return [
-    ...(sigmaFactor === 1 ? [] : [`volatility × ${sigmaFactor}`]),
-    ...(sizeFactor === 1 ? [] : [`largest size × ${sizeFactor}`]),
-    ...(omegaFactor === 1 ? [] : [`firmness premium × ${omegaFactor}`]),
-    ...(maxSeconds === undefined ? [] : [`validity cut to ${maxSeconds} s`]),
+    ...(sigmaFactor === 1 ? [] : [`volatility × ${readable(sigmaFactor)}`]),
+    ...(sizeFactor === 1 ? [] : [`largest size × ${readable(sizeFactor)}`]),
+    ...(omegaFactor === 1 ? [] : [`firmness premium × ${readable(omegaFactor)}`]),
+    ...(maxSeconds === undefined ? [] : [`validity cut to ${readable(maxSeconds)} s`]),
   ];
 }
+
+/** Shows four digits at most: factors and seconds are measured, and more digits tell a reader nothing. */
+const readable = (value: number): string => String(Number(value.toPrecision(4)));
 
 const share = (value: number, limit: number): number =>
   limit > 0 ? value / limit : Number.POSITIVE_INFINITY;

@@ -8,7 +8,7 @@ import { max } from '../../domain/amount.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Decline } from '../../domain/decline.ts';
 import type { StandardOrder } from '../../domain/order.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import { toIso, type UnixSeconds } from '../../domain/time.ts';
 import type { HoldRequest, LedgerEvent } from '../../inventory/event.ts';
 import type { BucketView } from '../../inventory/ledger.ts';
 import { capRefusal, type CapClaim, claimsOf } from '../../inventory/limits.ts';
@@ -159,7 +159,8 @@ function quarantine({ followers }: SharingDeps, { waits }: SharingState): string
   for (const [chainId, until] of waits) {
     const now = followers.get(chainId)?.time() ?? 0;
     if (now > until) waits.delete(chainId);
-    else return `what was promised is not known any more: quotes signed before may be live until ${until}`;
+    else
+      return `what was promised is not known any more: quotes signed before may be live until ${toIso(until * 1_000)}`;
   }
   return undefined;
 }

@@ -6,6 +6,7 @@
 import { formatTokens } from '../../domain/amount.ts';
 import type { Control, Decline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
+import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
@@ -163,7 +164,7 @@ function globalReason(deps: StandbyDeps, state: State): StandbyReason | undefine
   }
   return {
     kind: 'quarantine',
-    note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,
+    note: `restarted after a crash: quotes signed before may be live until ${toIso(wait.until * 1_000)}`,
   };
 }
 

@@ -740,7 +740,8 @@ describe('reload of price sources', () => {
 
   test('a depeg guard is added while the peg is broken, and stays tripped when another guard joins', async () => {
     const [one, two] = [await exchange('0.99'), await exchange('0.9975')];
-    const guarded = (...feeds: string[]) => ({ fixed: '1', depegSources: 1, guards: from(...feeds) });
+    const guards = (feeds: string[]) => feeds.map((feed) => ({ feed, symbol: 'USDCUSD' }));
+    const guarded = (...feeds: string[]) => ({ fixed: '1', depegSources: 1, guards: guards(feeds) });
     await reload(({ feeds, lp: { prices } }) => {
       feeds['one'] = one.feed;
       prices['USD'] = guarded('one');

@@ -12,7 +12,11 @@ export const historyRoute = (
   mode: TransferHistory['mode'],
   { store, shown }: { store: Pick<TransferStore, 'newest'>; shown(transfer: StoredTransfer): TransferView },
 ): OpsRoute =>
-  getRoute('/transfers', async ({ query }) => {
-    const limit = Math.min(MOST, Math.max(1, Number(query.get('limit') ?? 50) || 50));
-    return { mode, transfers: (await store.newest(limit)).map(shown) };
-  });
+  getRoute(
+    '/transfers',
+    async ({ query }) => {
+      const limit = Math.min(MOST, Math.max(1, Number(query.get('limit') ?? 50) || 50));
+      return { mode, transfers: (await store.newest(limit)).map(shown) };
+    },
+    ['limit'],
+  );
