@@ -83,6 +83,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
     recorded: (after, limit) =>
       running?.parts.recordedRequests.recorded(after, limit) ?? { rfqs: [], next: null },
+    newest: (before, limit) =>
+      running?.parts.recordedRequests.newest(before, limit) ?? { rfqs: [], next: null },
     async shadowReport(window) {
       const { shadowLog } = up(running).parts;
       if (shadowLog === undefined)

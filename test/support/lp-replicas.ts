@@ -66,6 +66,10 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
       rfqs: nodes.flatMap((node) => node.recorded(after, limit).rfqs).toSorted((a, b) => a.atMs - b.atMs),
       next: null,
     }),
+    newest: (before, limit) => ({
+      rfqs: nodes.flatMap((node) => node.newest(before, limit).rfqs).toSorted((a, b) => b.atMs - a.atMs),
+      next: null,
+    }),
     shadowReport: (window) => leader().shadowReport(window),
     pause: (note) => nodes.forEach((node) => node.pause(note)),
     kill: (by, note) => nodes.forEach((node) => node.kill(by, note)),

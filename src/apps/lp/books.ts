@@ -30,12 +30,16 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     getRoute(
       '/rfqs',
       ({ query }) => {
-        const after = Number(query.get('after') ?? -1);
-        if (!Number.isSafeInteger(after))
-          throw badRequest('`after` must be the `next` of the previous answer.');
-        return node.recorded(after);
+        const [after, before] = [query.get('after'), query.get('before')];
+        const place = Number(after ?? (before === 'now' ? 0 : (before ?? 0)));
+        if (!Number.isSafeInteger(place) || (after !== null && before !== null))
+          throw badRequest(
+            'Ask with before=now for the newest first, or with `after` or `before` as the `next` of the previous answer, not both.',
+          );
+        if (before === null) return node.recorded(after === null ? undefined : place);
+        return node.newest(before === 'now' ? undefined : place);
       },
-      ['after'],
+      ['after', 'before'],
     ),
     getRoute(
       '/pnl',

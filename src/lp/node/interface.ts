@@ -165,6 +165,8 @@ export interface LpNode {
    */
   accounts(): Accounts;
   recorded(after?: number, limit?: number): RecordedPage;
+  /** The same requests, newest first. */
+  newest(before?: number, limit?: number): RecordedPage;
   /** Rejects with `RequestError` where this LP is not in shadow mode. */
   shadowReport(window: ProfitWindow): Promise<ShadowReport>;
   /** Engages the kill switch: the LP signs nothing; signed quotes stay honoured. Allowed before `start`. */

@@ -133,6 +133,22 @@ test('keeps the last requests, and ignores accepts of forgotten ones', () => {
   expect(requests.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
 });
 
+test('the newest come first, page by page, while new ones arrive', () => {
+  const requests = createRecordedRequests({ clock: { nowMs: () => 0 } }, { keep: 5 });
+  const ids = (page: { rfqs: { id: string }[] }) => page.rfqs.map(({ id }) => id);
+  expect(requests.newest()).toEqual({ rfqs: [], next: null });
+  for (let n = 1; n <= 7; n += 1) requests.listener.quoted?.(quote(`r${n}`, `o${n}`));
+  expect(ids(requests.newest())).toEqual(['r7', 'r6', 'r5', 'r4', 'r3']);
+  const first = requests.newest(undefined, 2);
+  expect(ids(first)).toEqual(['r7', 'r6']);
+  requests.listener.quoted?.(quote('r8', 'o8'));
+  const second = requests.newest(first.next as number, 2);
+  expect(ids(second)).toEqual(['r5', 'r4']);
+  // r3 has made place for r8.
+  expect(second.next).toBeNull();
+  expect(requests.newest(0)).toEqual({ rfqs: [], next: null });
+});
+
 test('an accept applies to exactly its order id', () => {
   const requests = createRecordedRequests({ clock: { nowMs: () => 0 } }, { keep: 3 });
   for (const name of ['a', 'b', 'c']) requests.listener.quoted?.(quote(name, `${name}-0123456789`));

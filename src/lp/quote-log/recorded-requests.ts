@@ -28,7 +28,7 @@ export interface RecordedRfq {
 
 export interface RecordedPage {
   rfqs: RecordedRfq[];
-  /** Pass it as `after` to read on; null when there are no more. */
+  /** Pass it as `after`, or as `before` of the newest, to read on; null when there are no more. */
   next: number | null;
 }
 
@@ -36,6 +36,8 @@ export interface RecordedRequests {
   listener: QuoteEventListener;
   /** Oldest first: at most `limit` requests with a number above `after`. */
   recorded(after?: number, limit?: number): RecordedPage;
+  /** Newest first: at most `limit` requests with a number below `before`, or the newest of all. */
+  newest(before?: number, limit?: number): RecordedPage;
 }
 
 interface RequestFacts {
@@ -155,6 +157,16 @@ export function createRecordedRequests(
       for (let number = from; number < end; number += 1)
         rfqs.push(viewOf(requests[number % keep] as RecordedRequest, nowMs));
       return { rfqs, next: end < count ? end - 1 : null };
+    },
+    newest(before = count, limit = PAGE_SIZE) {
+      const nowMs = clock.nowMs();
+      const oldest = Math.max(count - keep, 0);
+      const from = Math.min(before, count) - 1;
+      const end = Math.max(oldest, from - limit + 1);
+      const rfqs: RecordedRfq[] = [];
+      for (let number = from; number >= end; number -= 1)
+        rfqs.push(viewOf(requests[number % keep] as RecordedRequest, nowMs));
+      return { rfqs, next: end > oldest && rfqs.length > 0 ? end : null };
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Shows recent requests and their outcomes; one request opens with every term of its price. */
 
-import { Badge, Callout, Flex, Heading, Table, Text } from '@radix-ui/themes';
+import { Badge, Button, Callout, Flex, Heading, Table, Text } from '@radix-ui/themes';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answers, read } from '../api.ts';
@@ -13,16 +13,30 @@ import { Section } from '../parts/section.tsx';
 const COLORS = { accepted: 'green', expired: 'gray', declined: 'amber', live: 'blue' } as const;
 
 export function QuotesPage() {
-  const live = useLive('/rfqs');
+  /** The pages turned so far; the newest one is read again while it is shown. */
+  const [pages, setPages] = useState<readonly number[]>([]);
+  const live = useLive('/rfqs', { rest: `?before=${pages.at(-1) ?? 'now'}` });
   const decimalsOf = useDecimals();
   const [opened, setOpened] = useState<string>();
-  const rows = [...(live.data?.rfqs ?? [])].reverse();
+  const { rfqs: rows = [], next = null } = live.data ?? {};
   return (
     <Section
       title="Quotes"
       live={live}
-      note="The newest requests. Open one to see every term of its price, or why it was declined."
+      note="The newest requests first. Open one to see every term of its price, or why it was declined."
     >
+      <Flex gap="2" mb="2">
+        <Button variant="soft" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
+          Newer
+        </Button>
+        <Button
+          variant="soft"
+          disabled={next === null}
+          onClick={() => next !== null && setPages([...pages, next])}
+        >
+          Older
+        </Button>
+      </Flex>
       <Grid
         label="Requests"
         rows={rows}
