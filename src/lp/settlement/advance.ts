@@ -14,12 +14,15 @@ import {
   type AwardRunnerDeps,
   type AwardRunnerOptions,
   finalisationOf,
+  type StepDeps,
   submitStep,
+  TAKEN_NOTE,
 } from './award-steps.ts';
 import type { OpenAward } from './awards.ts';
 import { type ListedOrders, type Provable, proveAlone, proveTogether } from './prove-fills.ts';
 import { sendFill } from './send-fill.ts';
 import { type AwardStep, nextStep } from './step.ts';
+import { createTakenSteps } from './taken.ts';
 import { stepKey } from './step-key.ts';
 
 interface AwardRunner {
@@ -51,14 +54,11 @@ const MOST_LISTED_ORDERS = 10_000;
 
 export function createAwardRunner(deps: AwardRunnerDeps, options: AwardRunnerOptions): AwardRunner {
   const listed: ListedOrders = new LRUCache({ max: MOST_LISTED_ORDERS });
-  return { run: createPasses(() => runPass(deps, options, listed)).run };
+  const steps: StepDeps = { ...deps, taken: createTakenSteps() };
+  return { run: createPasses(() => runPass(steps, options, listed)).run };
 }
 
-async function runPass(
-  deps: AwardRunnerDeps,
-  options: AwardRunnerOptions,
-  listed: ListedOrders,
-): Promise<void> {
+async function runPass(deps: StepDeps, options: AwardRunnerOptions, listed: ListedOrders): Promise<void> {
   const { awards, log } = deps;
   await flush(deps);
   const pass: RunnerPass = { finals: new Map(), provable: [], listed };
@@ -85,7 +85,7 @@ const flush = ({ awards, log }: AwardRunnerDeps): Promise<void> =>
   awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
 
 async function advance(
-  deps: AwardRunnerDeps,
+  deps: StepDeps,
   { quoting, sandbox, account }: AwardRunnerOptions,
   pass: RunnerPass,
   award: OpenAward,
@@ -173,7 +173,7 @@ async function isProven(
 }
 
 async function runStep(
-  deps: AwardRunnerDeps,
+  deps: StepDeps,
   account: Address,
   { provable, listed }: RunnerPass,
   step: AwardStep,
@@ -192,11 +192,19 @@ async function runStep(
       if (order.outputs.length === 1 && !listed.has(orderId)) return void provable.push({ award, origin });
       return proveAlone(deps, account, award, origin);
     case 'claim':
-      return submitStep(deps, origin, stepKey([orderId], 'finalise'), {
-        to: origin.chain.escrow,
-        data: finalisationOf(award, account),
-      });
+      return claim(deps, account, award, origin);
   }
+}
+
+async function claim(deps: StepDeps, account: Address, award: OpenAward, origin: ChainPort): Promise<void> {
+  const { orderId } = award;
+  const sent = await deps.taken.unlessTaken(orderId, origin, () =>
+    submitStep(deps, origin, stepKey([orderId], 'finalise'), {
+      to: origin.chain.escrow,
+      data: finalisationOf(award, account),
+    }),
+  );
+  if (!sent) deps.awards.update(orderId, { note: TAKEN_NOTE });
 }
 
 function end(deps: AwardRunnerDeps, award: OpenAward, step: Extract<AwardStep, { do: 'end' }>): void {

@@ -14,6 +14,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { LpMetrics } from '../metrics.ts';
 import type { Awards, OpenAward } from './awards.ts';
 import type { Proving } from './proving.ts';
+import type { TakenSteps } from './taken.ts';
 
 export interface AwardRunnerDeps {
   awards: Awards;
@@ -34,6 +35,13 @@ export interface AwardRunnerDeps {
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;
 }
+
+export interface StepDeps extends AwardRunnerDeps {
+  taken: TakenSteps;
+}
+
+/** What the LP does when another party has paid the input out before it. */
+export const TAKEN_NOTE = 'paid out by another party; final blocks will show it';
 
 export type AwardRunnerOptions = Pick<LpConfig, 'quoting' | 'sandbox'> & { account: Address };
 

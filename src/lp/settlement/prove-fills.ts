@@ -9,7 +9,9 @@ import {
   type AwardRunnerDeps,
   finalisationOf,
   recordStepSpan,
+  type StepDeps,
   submitStep,
+  TAKEN_NOTE,
 } from './award-steps.ts';
 import type { OpenAward } from './awards.ts';
 import { stepKey } from './step-key.ts';
@@ -28,7 +30,7 @@ const MOST_TOGETHER = 20;
 
 /** Proves these fills in as few lists as possible; those of a list that cannot be sent, each alone. */
 export async function proveTogether(
-  deps: AwardRunnerDeps,
+  deps: StepDeps,
   account: Address,
   listed: ListedOrders,
   due: readonly Provable[],
@@ -126,7 +128,7 @@ async function proveList(
 }
 
 export async function proveAlone(
-  deps: AwardRunnerDeps,
+  deps: StepDeps,
   account: Address,
   award: OpenAward,
   origin: ChainPort,
@@ -145,19 +147,23 @@ export async function proveAlone(
   const startMs = deps.clock.nowMs();
   // The proof of a single delivery is all that the order needs. Others wait for those of other LPs.
   const alone = order.outputs.length === 1;
-  await submitStep(deps, origin, stepKey([orderId], alone ? 'prove-finalise' : 'prove'), {
-    to: order.inputOracle,
-    data: alone
-      ? submitAndFinaliseCall(
-          { ...attestation, payloadHashes: [attestation.payloadHash] },
-          signatures,
-          origin.chain.escrow,
-          [finalisationOf(award, account)],
-        )
-      : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
-          { payloadHash: attestation.payloadHash, signatures },
-        ]),
-  });
+  const data = alone
+    ? submitAndFinaliseCall(
+        { ...attestation, payloadHashes: [attestation.payloadHash] },
+        signatures,
+        origin.chain.escrow,
+        [finalisationOf(award, account)],
+      )
+    : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+        { payloadHash: attestation.payloadHash, signatures },
+      ]);
+  const sent = await deps.taken.unlessTaken(orderId, origin, () =>
+    submitStep(deps, origin, stepKey([orderId], alone ? 'prove-finalise' : 'prove'), {
+      to: order.inputOracle,
+      data,
+    }),
+  );
+  if (!sent) return awards.update(orderId, { note: TAKEN_NOTE });
   recordStepSpan(deps, 'LP sends proof', orderId, startMs, origin.chain.id);
   awards.update(orderId, { note: 'proof sent' });
 }
