@@ -483,7 +483,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
     }
 
     function openedAt(bytes32 orderId) external view returns (uint256) {
-        return _status[orderId] >> 2;
+        return StatusLib.openedAt(_status[orderId]);
     }
 
     /* WHAT THE EXTENSION DOES */

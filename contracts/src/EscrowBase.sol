@@ -167,7 +167,7 @@ abstract contract EscrowBase is IEscrowBase {
     /* ORDER CHECKS */
 
     function orderStatus(bytes32 orderId) public view returns (OrderStatus) {
-        return OrderStatus(_status[orderId] & 3);
+        return StatusLib.status(_status[orderId]);
     }
 
     /// @dev The one place where an order changes status; when it was opened stays.
@@ -305,7 +305,6 @@ abstract contract EscrowBase is IEscrowBase {
     {
         slice = FeeLib.sliceDown(amount, t.portionBps(), left, last);
         fee = FeeLib.feesDown(slice, t.feeBps(), first, t.relayFee());
-        if (fee > slice) revert IEscrow.FeesExceedSlice(fee, slice);
     }
 
     function _checkTime(uint256 deadline, uint256 timestamp) internal pure {

@@ -18,14 +18,18 @@ library DayLimitLib {
     /// @notice Begins the sums of the day of a time, unless they have begun.
     function today(DayLimit storage limit, uint256 timestamp) internal returns (DayLimit storage) {
         uint128 day = uint128(timestamp / 1 days);
-        if (limit.day != day) (limit.day, limit.requested, limit.sent) = (day, 0, 0);
+        if (limit.day != day) {
+            limit.day = day;
+            limit.requested = 0;
+            limit.sent = 0;
+        }
         return limit;
     }
 
     /// @notice Adds an amount to a sum that keeps to `most`. A limit that was lowered may be below the sum.
     function counted(address token, uint256 most, uint256 sum, uint256 amount) internal pure returns (uint128) {
         uint256 left = most > sum ? most - sum : 0;
-        if (amount > left) revert ILpAccount.MoverLimitExceeded(token, left, amount);
+        require(amount <= left, ILpAccount.MoverLimitExceeded(token, left, amount));
         return uint128(sum + amount);
     }
 }

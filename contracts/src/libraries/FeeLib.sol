@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IEscrow} from "../interfaces/IEscrow.sol";
+
 /// @title FeeLib
 /// @notice The arithmetic by which the escrow divides an input among LPs. Amounts are below 2^128 and parts at most BPS, so
 /// no product overflows.
@@ -14,7 +16,8 @@ library FeeLib {
         }
     }
 
-    /// @notice The fees on a slice, rounded down. The relay fee is that of the first input alone, and may exceed the slice.
+    /// @notice The fees on a slice, rounded down. The relay fee is that of the first input alone. Reverts where
+    /// they exceed the slice.
     function feesDown(uint256 slice, uint256 feeBps, bool first, uint256 relayFee)
         internal
         pure
@@ -23,6 +26,7 @@ library FeeLib {
         unchecked {
             fees = slice * feeBps / BPS;
             if (first) fees += relayFee;
+            require(fees <= slice, IEscrow.FeesExceedSlice(fees, slice));
         }
     }
 }

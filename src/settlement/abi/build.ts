@@ -26,51 +26,51 @@ export const builds = {
   },
   "runtime": {
    "start": 737,
-   "length": 22196
+   "length": 22108
   },
   "immutables": {
    "EXTENSION": [
-    6469,
-    14072
+    6493,
+    13961
    ],
    "MAX_FEE_BPS": [
     1935,
-    18069
+    17958
    ],
    "MIN_PROOF_WINDOW": [
     2648,
-    4294,
-    5515
+    4306,
+    5527
    ],
    "PERMIT2": [
-    5081,
-    12455,
-    19127
+    5093,
+    12344,
+    19016
    ],
    "WITHDRAWAL_DELAY": [
     1810,
-    8347,
-    17630
+    8212,
+    17519
    ],
    "WITHDRAWAL_WINDOW": [
     1189,
     1762,
-    5175
+    5187
    ],
    "_deploymentChainId": [
-    21392
+    21304
    ],
    "_deploymentDomain": [
-    21430
+    21342
    ],
    "feeRecipient": [
-    6537,
-    6861
+    6561,
+    6885
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0xb9e814815b3303900e2750ae41d97bddbeb57a6d3941d37abe032f7ea6e797a2",
-   "contracts/src/EscrowBase.sol": "0xb278007bfb0fd7a1ba7ee9099e3e3c86d5f554be812d8f4b4df74a5d0f8a00e1",
+   "contracts/src/Escrow.sol": "0x9e1bf8f0cb7aaf69381c11e180edc2ea55ff632f91ee99c882b0a258ed4a20c6",
+   "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
    "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
@@ -78,7 +78,7 @@ export const builds = {
    "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/IInputOracle.sol": "0x81205c06220f636bf309ac17fb8b47d6be2965df61a0156ad4d2236a0272cbf6",
    "contracts/src/interfaces/IPermit2.sol": "0xf8712705e648aa106ebba122b3c04d6f8a339a7ede725495ca66e955fa9955be",
-   "contracts/src/libraries/FeeLib.sol": "0x782c3c66888d7014afd45013f16aeb4d607b84cd0d6276d93ee0c30a8ba11625",
+   "contracts/src/libraries/FeeLib.sol": "0xcba723c459d0ebb39508d687f6c85b8384623ac6bf9ae766b177e1ea69d8d8c5",
    "contracts/src/libraries/LedgerLib.sol": "0xaa6a61498502c2e66a7221457ef771def7620f1a2fa94b9d36081ef7837b15e5",
    "contracts/src/libraries/LimitLib.sol": "0x6d9f782268daa83bc8cba1672eaf4b2b4d69fdd856d71ebd86aa37d54e1df1c7",
    "contracts/src/libraries/NonceLib.sol": "0x1da51a9a1d05536a4277f5e9d9d194fbde726b22bd5200953033d5a547681a57",
@@ -127,37 +127,37 @@ export const builds = {
   },
   "runtime": {
    "start": 363,
-   "length": 10166
+   "length": 10190
   },
   "immutables": {
    "MAX_FEE_BPS": [
-    2335,
-    3161
+    2347,
+    3173
    ],
    "MIN_PROOF_WINDOW": [
-    3713
+    3725
    ],
    "PERMIT2": [
-    5963
+    5987
    ],
    "WITHDRAWAL_DELAY": [
-    6760
+    6796
    ],
    "WITHDRAWAL_WINDOW": [
-    6022,
-    7822
+    6046,
+    7831
    ],
    "feeRecipient": [
-    6307,
-    6497
+    6331,
+    6521
    ]
   },
   "sources": {
-   "contracts/src/EscrowBase.sol": "0xb278007bfb0fd7a1ba7ee9099e3e3c86d5f554be812d8f4b4df74a5d0f8a00e1",
+   "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
    "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
-   "contracts/src/libraries/FeeLib.sol": "0x782c3c66888d7014afd45013f16aeb4d607b84cd0d6276d93ee0c30a8ba11625",
+   "contracts/src/libraries/FeeLib.sol": "0xcba723c459d0ebb39508d687f6c85b8384623ac6bf9ae766b177e1ea69d8d8c5",
    "contracts/src/libraries/LedgerLib.sol": "0xaa6a61498502c2e66a7221457ef771def7620f1a2fa94b9d36081ef7837b15e5",
    "contracts/src/libraries/LimitLib.sol": "0x6d9f782268daa83bc8cba1672eaf4b2b4d69fdd856d71ebd86aa37d54e1df1c7",
    "contracts/src/libraries/NonceLib.sol": "0x1da51a9a1d05536a4277f5e9d9d194fbde726b22bd5200953033d5a547681a57",
@@ -656,7 +656,7 @@ export const builds = {
   },
   "runtime": {
    "start": 210,
-   "length": 15312
+   "length": 15320
   },
   "immutables": {},
   "sources": {
@@ -666,7 +666,7 @@ export const builds = {
    "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/interfaces/ILpAccount.sol": "0xccbca5db3e90d7150984e7348cf5f5f81a9078f131061bed7885d6083712c658",
    "contracts/src/interfaces/IQuoteBond.sol": "0x3decdc10139ea049c48c21c4786777514afd70ce953b748ccb6332587f244a1d",
-   "contracts/src/libraries/DayLimitLib.sol": "0xca62a529896f4de10f0d90556ea99148cb4dc86ab3e62bb0e78ac655c9df6f99",
+   "contracts/src/libraries/DayLimitLib.sol": "0x9309302c90f6310b4b47a61e615cfda75d60744932bcdaa75087a3fb26965bc7",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1363.sol": "0xd5ea07362ab630a6a3dee4285a74cf2377044ca2e4be472755ad64d7c5d4b69d",
