@@ -1,6 +1,6 @@
 /**
  * The checks of the contracts, and the record of the last run in which all passed: contracts/proved.json.
- * `npm test` runs them again only where a file or package that they read has changed since: they take four
+ * `npm test` runs them again only where a file or package that they read has changed since: they take five
  * minutes of CPU, and few commits touch contracts. `npm run test:contracts`, the nightly run and a release
  * always run them.
  */
@@ -20,7 +20,7 @@ export const PACKAGES =
 /** Files and folders beside the packages. Forge's own output and prose prove nothing. */
 const INPUTS = [
   ...['contracts', 'src/settlement/abi', 'test/support/abi', 'test/vectors'],
-  'scripts/contracts.mjs',
+  ...['scripts/contracts.mjs', 'scripts/prove.mjs', 'scripts/smt.mjs'],
 ];
 const LEFT_OUT = /^contracts\/(out|cache)(\/|$)|\.md$|\.test\.ts$/;
 
@@ -53,6 +53,10 @@ export async function checkContracts(tally, print, env = {}) {
     ],
     ['contracts: forge tests, fuzz and invariants', () => contracts(['test'], countForge, env)],
     ['contracts: gas snapshot', () => contracts(['snapshot', '--check'], print)],
+    [
+      'contracts: proofs, and mutants that they refute',
+      () => run(process.execPath, ['scripts/prove.mjs'], print),
+    ],
   ];
   await runSteps(tally, steps, print);
   countTests(tally, 'forge', forge);

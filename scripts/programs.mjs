@@ -81,6 +81,9 @@ export function missingPrograms() {
   return left;
 }
 
+/** Installs z3, which answers `npm run prove`, where it may. Returns false where it is missing still. */
+export const hasSolver = () => missingOf([{ name: 'z3', debian: 'z3' }]).length === 0;
+
 /** Installs what is missing of some programs where it may, and returns what is missing still. */
 function missingOf(programs) {
   const missing = () => programs.filter(({ name, or = name }) => !isOnPath(name) && !isOnPath(or));

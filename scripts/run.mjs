@@ -62,6 +62,7 @@ const commands = {
   contracts: () => contracts(),
   nightly: () => contracts({ FOUNDRY_PROFILE: 'nightly' }),
   mutants: (args) => (install(), run(process.execPath, ['contracts/mutate.mjs', ...args])),
+  prove: () => (install(), run(process.execPath, ['scripts/prove.mjs'])),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: (args) => {
     install();

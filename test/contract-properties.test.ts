@@ -37,3 +37,28 @@ test('S1 to S14 are listed once each, and every check of the invariants is a pro
   );
   expect(unlisted).toEqual([]);
 });
+
+const { MUTANTS } = (await import(join(CONTRACTS, 'proofs/mutants.mjs'))) as {
+  MUTANTS: { proof: string; from: string; to: string }[];
+};
+
+test('the table of proofs has each function of contracts/proofs, with its mutant', () => {
+  const functions = readdirSync(join(CONTRACTS, 'proofs'))
+    .filter((file) => file.endsWith('.sol'))
+    .flatMap((file) =>
+      read('proofs', file)
+        .split(/^contract /m)
+        .slice(1)
+        .flatMap((text) => {
+          const contract = /^\w+/.exec(text)?.[0];
+          return [...text.matchAll(/function (\w+)\(/g)].map(([, name]) => `${contract}.${name}`);
+        }),
+    );
+  expect(MUTANTS.map(({ proof }) => proof).sort()).toEqual(functions.sort());
+  const cells = MUTANTS.map(
+    ({ proof, from, to }) =>
+      `| \`${proof}\` | \`${from.replace('|', '\\|')}\` becomes \`${to.replace('|', '\\|')}\` |`,
+  );
+  const table = read('README.md');
+  expect(cells.filter((cell) => !table.includes(cell))).toEqual([]);
+});

@@ -23,9 +23,9 @@ function proved(): string {
   const root = mkdtempSync(join(tmpdir(), 'firmquote-proof-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const path of [
-    ...['contracts/src', 'contracts/test', 'contracts/foundry.toml'],
+    ...['contracts/src', 'contracts/test', 'contracts/proofs', 'contracts/foundry.toml'],
     ...['src/settlement/abi', 'test/support/abi', 'test/vectors'],
-    ...['scripts/contracts.mjs', 'package-lock.json'],
+    ...['scripts/contracts.mjs', 'scripts/prove.mjs', 'scripts/smt.mjs', 'package-lock.json'],
   ])
     cpSync(join(ROOT, path), join(root, path), { recursive: true });
   writeFileSync(join(root, RECORD), JSON.stringify({ hash: hashOf(root), tests: 7 }));
@@ -45,6 +45,8 @@ test('the record speaks for the tree that it was made of', () => {
 test.each([
   ['contracts/src/Escrow.sol', 'contract', 'contract '],
   ['contracts/test/Gas.t.sol', 'contract', 'contract '],
+  ['contracts/proofs/LimitProof.sol', 'contract', 'contract '],
+  ['scripts/smt.mjs', 'rlimit', 'rlimits'],
   ['contracts/foundry.toml', 'runs = 256', 'runs = 255'],
   ['test/vectors/orders.json', '{', '{ '],
   ['scripts/contracts.mjs', 'EIP-170', 'EIP-171'],
