@@ -70,7 +70,8 @@ contract EscrowExtension is EscrowBase {
     }
 
     function operatorLeft(address account, address operator, address token) external view returns (uint256) {
-        if (_operators[account][operator] != LIMITED) return type(uint256).max;
+        // No key is zero: it stands for the account itself, which no limit counts.
+        if (operator == address(0) || _operators[account][operator] != LIMITED) return type(uint256).max;
         return _limits[account][operator][token].current(block.timestamp).left();
     }
 

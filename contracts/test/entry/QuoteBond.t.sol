@@ -214,6 +214,17 @@ contract QuoteBondTest is BondBase {
         claim(order, 0);
     }
 
+    /// @dev What the LP itself signs has no limit, also if it has limited nobody's key.
+    function test_a_limit_of_nobody_is_no_limit_of_the_lp() public {
+        vm.prank(lp(0));
+        escrow.limitOperator(address(0), address(weth), 0, 1 hours);
+        StandardOrder memory order = simple();
+        Commitment[] memory list = commitments(order);
+        list[0].signature = sign(LP, commitmentDigest(idOf(order), list[0]));
+        refuseClaim(order, orderSignature(order), list[0], about(IQuoteBond.PromiseStands.selector, lp(0)));
+        escrow.settle(order, by3009(order), list);
+    }
+
     function test_a_limit_is_counted_as_the_escrow_counts() public {
         vm.prank(lp(0));
         escrow.limitOperator(operator(0), address(weth), uint96(2 * OUT), 30);

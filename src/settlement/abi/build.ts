@@ -71,7 +71,7 @@ export const builds = {
   "sources": {
    "contracts/src/Escrow.sol": "0x9e1bf8f0cb7aaf69381c11e180edc2ea55ff632f91ee99c882b0a258ed4a20c6",
    "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
-   "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
+   "contracts/src/EscrowExtension.sol": "0x36e95487ccca96efd057eaca35032f2c4de9da7d41c9fef0919db108beb194fd",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IERC3009.sol": "0xf13de393299cb5615dad502bf087d523d1fa3a41a5ad4c53b8cf085fa65e3663",
@@ -127,7 +127,7 @@ export const builds = {
   },
   "runtime": {
    "start": 363,
-   "length": 10190
+   "length": 10224
   },
   "immutables": {
    "MAX_FEE_BPS": [
@@ -154,7 +154,7 @@ export const builds = {
   },
   "sources": {
    "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
-   "contracts/src/EscrowExtension.sol": "0xb549109a13bce2cb512b999d1cefc21f640c06aeab94012d3343e6c54552bbd5",
+   "contracts/src/EscrowExtension.sol": "0x36e95487ccca96efd057eaca35032f2c4de9da7d41c9fef0919db108beb194fd",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0xacb7801194063cbf1f66efaeb5333e288f1f163eed5bd917e2b6698fb452302d",
    "contracts/src/libraries/FeeLib.sol": "0xcba723c459d0ebb39508d687f6c85b8384623ac6bf9ae766b177e1ea69d8d8c5",
