@@ -228,7 +228,9 @@ contract LedgerDeliveryTest is Attack {
         escrow.withdraw(address(weth), account);
         vm.expectEmit(true, true, true, true, address(escrow));
         emit IEscrow.DeferralEnded(idOf(order), hashOf(order), account, address(weth), 0);
+        vm.recordLogs();
         eq(push(order), 0, "nothing");
+        eq(vm.getRecordedLogs().length, 1, "and no transfer of nothing");
         eq(escrow.deferredOf(account, address(weth)), 0, "counted no more");
     }
 

@@ -5,6 +5,7 @@ import {DevCctpMessenger} from "../../src/devnet/DevCctpMessenger.sol";
 import {DevCctpTransmitter} from "../../src/devnet/DevCctpTransmitter.sol";
 import {Commitment, IEscrow, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {ILpAccount} from "../../src/interfaces/ILpAccount.sol";
+import {AwkwardToken} from "../mocks/AwkwardToken.sol";
 import {Bridge} from "../mocks/Bridge.sol";
 import {AccountBase} from "../support/AccountBase.sol";
 
@@ -156,6 +157,18 @@ contract LpAccountTest is AccountBase {
         eq(lying(address(usd)), before - 600e6, "onto the account");
     }
 
+    function test_no_allowance_is_left_where_the_token_does_not_count_it_down() public {
+        AwkwardToken token = new AwkwardToken(6);
+        token.setGenerous(true);
+        token.mint(address(account), 100);
+        change(abi.encodeCall(account.setMoverLimit, (address(token), 100)));
+        vm.startPrank(mover);
+        account.deposit(address(token), 40);
+        account.postBond(address(token), 10);
+        eq(token.allowance(address(account), address(escrow)), 0, "the escrow's");
+        eq(token.allowance(address(account), address(bond)), 0, "the bond's");
+    }
+
     function test_the_owner_sets_what_the_bond_answers_for() public {
         vm.prank(mover);
         vm.expectRevert(notOwner(mover));
@@ -241,6 +254,13 @@ contract LpAccountTest is AccountBase {
         account.sendByOft{value: 3}(address(oft), EID, WETH_MOST, WETH_MOST);
         vm.expectRevert(overLimit(address(weth), 0, 1));
         account.sendByOft{value: 3}(address(oft), EID, 1, 1);
+    }
+
+    /// @dev Whether it can deliver more than it gets is the bridge's to say.
+    function test_an_oft_that_is_to_deliver_more_than_is_sent_takes_no_fee() public asMover {
+        vm.expectEmit(true, true, true, true, address(account));
+        emit ILpAccount.Sent(address(weth), address(oft), EID, 1e18, 0);
+        account.sendByOft{value: 3}(address(oft), EID, 1e18, 1e18 + 1);
     }
 
     function test_dust_that_the_oft_leaves_stays_and_no_allowance_with_it() public {

@@ -8,6 +8,7 @@ import {AwkwardToken} from "../mocks/AwkwardToken.sol";
 import {Puppet} from "../mocks/Puppet.sol";
 import {Wallet} from "../mocks/Wallet.sol";
 import {BondBase} from "../support/BondBase.sol";
+import {Vm} from "../support/Vm.sol";
 
 /// @notice post, requestTakeBack, takeBack, setTerms, and claims of one chain.
 contract QuoteBondTest is BondBase {
@@ -73,9 +74,10 @@ contract QuoteBondTest is BondBase {
         Commitment memory commitment = commitments(order)[0];
         puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, "", commitment)));
         puppet.plan(address(bond), abi.encodeCall(bond.claimUnfilled, (order, commitment)));
+        puppet.plan(address(bond), abi.encodeCall(bond.settleOrClaim, (order, "", "", commitments(order))));
         puppet.act(address(bond), abi.encodeCall(bond.post, (address(puppet), address(token), 50)));
         eq(bonded(address(puppet), address(token)), 50, "once");
-        for (uint256 i; i < 5; ++i) {
+        for (uint256 i; i < 6; ++i) {
             ok(puppet.results()[i] == IQuoteBond.Reentered.selector, "locked");
         }
     }
@@ -145,6 +147,16 @@ contract QuoteBondTest is BondBase {
         vm.warp(block.timestamp + TAKE_BACK);
         vm.prank(lp(0));
         eq(bond.takeBack(address(weth), recipient), amount, "the rest");
+    }
+
+    function test_a_claim_leaves_a_request_alone_that_the_rest_of_the_bond_covers() public {
+        StandardOrder memory order = simple();
+        moveAway(lp(0), address(weth), 0);
+        vm.prank(lp(0));
+        bond.requestTakeBack(address(weth), 1e18);
+        claim(order, 0);
+        (, uint256 leaving,) = bond.bondOf(lp(0), address(weth));
+        eq(leaving, 1e18, "as it was asked for");
     }
 
     function test_first_terms_count_at_once_and_later_ones_after_the_delay() public {
@@ -384,6 +396,48 @@ contract QuoteBondTest is BondBase {
         );
     }
 
+    /// @dev Behind another LP's output in another token.
+    function test_the_sum_of_later_outputs_is_paid_once() public {
+        StandardOrder memory order = blank(IN, 3);
+        for (uint256 i; i < 3; ++i) {
+            order.outputs[i] = output(escrow, HERE, OUT, "");
+            order.outputs[i].context = quoteContext(
+                lp(i == 0 ? 1 : 0), order.fillDeadline, i == 0 ? 3_334 : 3_333, FEE, 0
+            );
+        }
+        order.outputs[0].token = word(address(usd));
+        order.outputs[2].recipient = word(taker);
+        moveAway(lp(0), address(weth), 0);
+        eq(claim(order, 1), 2 * PAID, "both, at the first");
+        eq(bonded(lp(0), address(weth)), 10e18 - 4 * PAID, "once");
+    }
+
+    function test_the_first_output_that_fails_gives_the_reason() public {
+        StandardOrder memory order = twice(OUT, 1_000e6);
+        order.outputs[1].token = word(address(usd));
+        moveAway(lp(0), address(weth), 0);
+        vm.prank(lp(0));
+        escrow.limitOperator(operator(0), address(usd), 1, 1 hours);
+        vm.expectEmit(true, true, true, true, address(bond));
+        emit IQuoteBond.Faded(
+            lp(0), taker, idOf(order), keccak256("quote"), Fade.Balance, address(weth), OUT, PAID, PAID
+        );
+        vm.expectEmit(true, true, true, true, address(bond));
+        emit IQuoteBond.Faded(
+            lp(0), taker, idOf(order), keccak256("quote"), Fade.Balance, address(usd), 1_000e6, 5e6, 5e6
+        );
+        claim(order, 0);
+    }
+
+    /// @dev Twice the share of 2^128 - 1 is less than this bond; from 2^128 on no share is counted.
+    function test_a_promise_of_2_to_the_128_costs_any_bond_whole() public {
+        post(lp(0), address(weth), 2 ** 127 - 10e18);
+        uint256 snapshot = vm.snapshotState();
+        eq(claim(simple(IN, 2 ** 128), 0), 2 ** 126, "half of the bond");
+        vm.revertToState(snapshot);
+        eq(claim(simple(IN, 2 ** 128 - 1), 0), uint256(2 ** 128 - 1) * SHARE / 10_000, "the share");
+    }
+
     function test_promises_beyond_every_number_cost_the_bond() public {
         StandardOrder memory order = twice(type(uint256).max, type(uint256).max);
         eq(claim(order, 0), 5e18, "half of the bond");
@@ -492,6 +546,28 @@ contract QuoteBondTest is BondBase {
         ok(paid[0] == 0 && paid[1] != 0 && paid[2] == 0, "each once");
     }
 
+    function test_an_lp_that_could_pay_nothing_is_claimed_later() public {
+        vm.prank(lp(0));
+        bond.requestTakeBack(address(weth), 10e18);
+        vm.warp(block.timestamp + TAKE_BACK);
+        vm.prank(lp(0));
+        bond.takeBack(address(weth), lp(0));
+        StandardOrder memory order = split(IN, OUT);
+        moveAway(lp(0), address(weth), 0);
+        moveAway(lp(2), address(weth), 0);
+        vm.recordLogs();
+        (, uint256[] memory paid) = settleOrClaim(order);
+        ok(paid[0] == 0 && paid[2] != 0, "what there is");
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i; i < logs.length; ++i) {
+            bool ofBond = logs[i].emitter == address(bond);
+            ok(!ofBond || logs[i].topics[1] == word(lp(2)), "nothing is said of the LP without a bond");
+        }
+        ok(!bond.isClaimed(taker, order.nonce, lp(0)), "not used up");
+        post(lp(0), address(weth), 1e18);
+        eq(claim(order, 0), order.outputs[0].amount * SHARE / 10_000, "once it has a bond");
+    }
+
     function settleOrClaimAgain(StandardOrder memory order) external {
         settleOrClaim(order);
     }
@@ -593,6 +669,32 @@ contract QuoteBondTest is BondBase {
         order = simple();
         order.outputs[0].context = quoteContext(lp(0), order.fillDeadline, 10_000, FEE, uint128(IN));
         refuseClaim(order, err(IEscrow.FeesExceedSlice.selector, IN + IN * FEE / 10_000, IN));
+    }
+
+    /// @dev The last slice is what the others leave, a unit more than its portion: settlement and claim agree on that.
+    function test_what_is_covered_is_divided_as_settlement_divides() public {
+        StandardOrder memory order = twice(OUT, OUT);
+        order.inputs[0][1] = IN + 1;
+        uint128 most = uint128(IN / 2 + 1 - IN / 2 * FEE / 10_000);
+        order.outputs[1].context = quoteContext(lp(0), order.fillDeadline, 5_000, FEE, most + 1);
+        moveAway(lp(0), address(weth), 0);
+        refuseClaim(order, err(IEscrow.FeesExceedSlice.selector, IN / 2 + 2, IN / 2 + 1));
+        order.outputs[1].context = quoteContext(lp(0), order.fillDeadline, 5_000, FEE, most);
+        uint256 snapshot = vm.snapshotState();
+        claim(order, 0);
+        vm.revertToState(snapshot);
+        fundLp(lp(0), address(weth), 2 * OUT);
+        settle(order);
+    }
+
+    /// @dev The second input is far smaller than a slice of the first.
+    function test_each_input_of_what_is_covered_is_divided_for_itself() public {
+        StandardOrder memory order = twice(OUT, OUT);
+        order.inputs = new uint256[2][](2);
+        order.inputs[0] = [uint256(uint160(address(usd))), IN];
+        order.inputs[1] = [uint256(uint160(address(weth))), 1_000];
+        moveAway(lp(0), address(weth), 0);
+        eq(claim(order, 0), 2 * PAID, "both outputs");
     }
 
     /// @dev N04: an output that no escrow delivers is no promise.

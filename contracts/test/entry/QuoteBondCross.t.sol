@@ -164,6 +164,12 @@ contract QuoteBondCrossTest is BondBase {
         commitment.signature = sign(STRANGER, commitmentDigest(idOf(order), commitment));
         vm.expectRevert(about(IQuoteBond.NotCommitted.selector, lp(0)));
         bond.claimUnfilled(order, commitment);
+        // Somebody else's commitment to the LP's output.
+        setTerms(lp(1), FILL_WINDOW, true);
+        commitment.lp = lp(1);
+        commitment.signature = sign(OPERATOR + 16, commitmentDigest(idOf(order), commitment));
+        vm.expectRevert(about(IQuoteBond.NotCommitted.selector, lp(1)));
+        bond.claimUnfilled(order, commitment);
     }
 
     function test_not_for_an_order_of_one_chain_or_of_another_origin() public {

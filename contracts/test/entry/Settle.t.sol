@@ -41,6 +41,21 @@ contract SettleTest is Base {
         escrow.settle(order, funding, list);
     }
 
+    /// @dev Until they are collected, the fees on an LP's inputs lie in the same word as its balance.
+    function test_an_lp_pays_nothing_out_of_the_fees_beside_its_balance() public {
+        settle(simple());
+        ok(escrow.feesOf(lp(0), address(usd)) != 0, "fees");
+        uint256 own = escrow.balanceOf(lp(0), address(usd));
+        StandardOrder memory order = simple(IN, own + 1);
+        order.outputs[0].token = word(address(usd));
+        refuse(
+            order,
+            abi.encodeWithSelector(IEscrow.InsufficientBalance.selector, lp(0), address(usd), own, own + 1)
+        );
+        order.outputs[0].amount = own;
+        settle(order);
+    }
+
     /* EFFECTS */
 
     function test_fuzz_settle(uint256 amountIn, uint256 amountOut, uint256 relay) public {

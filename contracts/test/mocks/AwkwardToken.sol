@@ -32,6 +32,8 @@ contract AwkwardToken {
     Answer public answer;
     uint256 public feeBps;
     bool public paused;
+    /// @dev A transfer leaves the allowance as it is.
+    bool public generous;
     /// @dev Balances are shares times scale / 1e18: a rebase.
     uint256 public scale = 1e18;
     uint256 public totalShares;
@@ -56,6 +58,10 @@ contract AwkwardToken {
 
     function setPaused(bool on) external {
         paused = on;
+    }
+
+    function setGenerous(bool on) external {
+        generous = on;
     }
 
     function setBlocked(address account, bool on) external {
@@ -94,7 +100,7 @@ contract AwkwardToken {
     function transferFrom(address from, address to, uint256 amount) external {
         uint256 allowed = allowance[from][msg.sender];
         if (allowed < amount) revert Short(from);
-        if (allowed != type(uint256).max) allowance[from][msg.sender] = allowed - amount;
+        if (allowed != type(uint256).max && !generous) allowance[from][msg.sender] = allowed - amount;
         _move(from, to, amount);
         _answer();
     }

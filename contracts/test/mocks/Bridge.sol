@@ -64,7 +64,8 @@ contract Bridge is ITokenMessengerV2, IOft {
     function send(SendParam calldata p, MessagingFee calldata messaging, address refundAddress) external payable {
         require(messaging.nativeFee == msg.value && messaging.lzTokenFee == 0 && msg.value >= price, "fee");
         require(p.extraOptions.length + p.composeMsg.length + p.oftCmd.length == 0, "options");
-        (recipient, destination, fee, nativeFee) = (p.to, p.dstEid, p.amountLD - p.minAmountLD, msg.value);
+        (recipient, destination, nativeFee) = (p.to, p.dstEid, msg.value);
+        fee = p.amountLD < p.minAmountLD ? 0 : p.amountLD - p.minAmountLD;
         _take(token, p.amountLD);
         (bool paid,) = refundAddress.call{value: msg.value - price}("");
         require(paid, "refund");
