@@ -97,6 +97,7 @@ contract LpAccountOwnerTest is AccountBase {
         vm.warp(begun + 1 days);
         vm.expectRevert(notScheduled(abi.encodeCall(fresh.setMover, (stranger))));
         fresh.setMover(stranger);
+        vm.warp(begun + 1 days + 1);
         fresh.finishSetup();
         eq(fresh.setupEndsAt(), begun + 1 days, "it does not begin again");
         eq(account.setupEndsAt(), begun, "finished at once");
