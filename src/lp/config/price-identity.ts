@@ -49,6 +49,9 @@ const NAMES = [...WORTHS, ...Object.keys(ALIKE)].toSorted((a, b) => b.length - a
 /** Beyond this a dollar is none any more, and the rest of the configuration cannot mean one. */
 const FURTHEST_DOLLAR = 0.2;
 
+/** Whether a fixed price in dollars can mean a dollar. */
+export const isNearDollar = (fixed: string): boolean => Math.abs(Number(fixed) - 1) <= FURTHEST_DOLLAR;
+
 const worthOf = (name: string): string => ALIKE[name] ?? name;
 const isKnown = (name: string): boolean => WORTHS.includes(worthOf(name));
 
@@ -118,8 +121,7 @@ function priceProblems(
 ): void {
   const use = uses.find(({ worth }) => isKnown(worth));
   if (use !== undefined && 'fixed' in price && worthOf(use.worth) === 'USD') {
-    const fixed = Number(price.fixed);
-    if (Math.abs(fixed - 1) > FURTHEST_DOLLAR)
+    if (!isNearDollar(price.fixed))
       report(
         ['prices', name, 'fixed'],
         `is ${price.fixed}, but ${use.who} is worth one dollar (its priceSymbol is ${use.worth}): write 1, or correct priceSymbol`,

@@ -1,6 +1,7 @@
 /** The chains and tokens of a new LP, each with a price, from answers and questions. */
 
 import type { Address } from '../../../../domain/hex.ts';
+import { isNearDollar } from '../../../../lp/config/price-identity.ts';
 import { readPreset } from '../../../config/presets.ts';
 import type { Answers } from '../../../lp/init/answers.ts';
 import { networkOf, type NetworkSection } from '../../../lp/init/compose.ts';
@@ -24,6 +25,10 @@ interface Pricing {
 
 export const isFixed = (price: unknown): boolean =>
   typeof price === 'object' && price !== null && 'fixed' in price;
+
+/** A fixed price that means a dollar. Ether may be fixed too, on a test chain. */
+const isDollar = (price: unknown): boolean =>
+  isFixed(price) && isNearDollar((price as { fixed: string }).fixed);
 
 export async function networksOf(
   answers: Answers,
@@ -77,7 +82,7 @@ export async function networksOf(
         );
         if (price === undefined) continue;
         assets[token.symbol] = { price };
-        priced.push({ ...token, priceSymbol: isFixed(priceNamed(price, pricing)) ? 'USD' : price });
+        priced.push({ ...token, priceSymbol: isDollar(priceNamed(price, pricing)) ? 'USD' : price });
       }
       return priced;
     }
