@@ -12,7 +12,9 @@ export function creationCodeOf(contract: string): Hex {
   let code = read.get(contract);
   if (code === undefined) {
     const file = join(PACKAGE_FOLDER, 'contracts', 'artifacts', `${contract}.json`);
-    code = (JSON.parse(readFileSync(file, 'utf8')) as { creationCode: Hex }).creationCode;
+    // Base64 is a third shorter than hex, which counts in the package.
+    const { creationCode } = JSON.parse(readFileSync(file, 'utf8')) as { creationCode: string };
+    code = `0x${Buffer.from(creationCode, 'base64').toString('hex')}`;
     read.set(contract, code);
   }
   return code;
