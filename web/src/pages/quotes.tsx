@@ -13,7 +13,7 @@ import { Section } from '../parts/section.tsx';
 const COLORS = { accepted: 'green', expired: 'gray', declined: 'amber', live: 'blue' } as const;
 
 export function QuotesPage() {
-  /** The pages turned so far; the newest one is read again while it is shown. */
+  /** Where each page behind the newest begins. */
   const [pages, setPages] = useState<readonly number[]>([]);
   const live = useLive('/rfqs', { rest: `?before=${pages.at(-1) ?? 'now'}` });
   const decimalsOf = useDecimals();

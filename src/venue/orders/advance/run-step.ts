@@ -109,8 +109,11 @@ export function createRunStep(
     if (settled.kind === 'sent' || !quoteBond || !bonded) return settled;
     const claimed = await send(chain, transactor, `${orderId}-claim`, quoteBond, bonded, notAfter);
     if (claimed.kind === 'sent')
-      log.warn({ orderId, hash: claimed.hash }, 'an LP broke its promise: its bond pays the taker');
-    // A claim is no settlement: why it was refused is what counts.
+      log.warn(
+        { orderId, hash: claimed.hash },
+        'the chain refuses the settlement: the bond contract settles it or pays the taker',
+      );
+    // The reason of the refusal explains the order's failure; a claim does not settle it.
     return settled;
   }
 
