@@ -51,7 +51,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
     bytes1 private constant FUND_LEDGER = 0x13;
     bytes1 private constant FUND_SELF = 0xff;
 
-    /// @notice The {EscrowExtension} of this contract, which has no other address than this.
+    /// @notice The {EscrowExtension} that the constructor made.
     address public immutable EXTENSION;
     uint256 private immutable _deploymentChainId;
     bytes32 private immutable _deploymentDomain;

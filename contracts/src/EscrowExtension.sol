@@ -3,14 +3,13 @@ pragma solidity ^0.8.28;
 
 import {EscrowBase} from "./EscrowBase.sol";
 import {IEscrow, MandateOutput, OrderStatus, StandardOrder} from "./interfaces/IEscrow.sol";
-import {LedgerLib} from "./libraries/LedgerLib.sol";
 import {LimitLib} from "./libraries/LimitLib.sol";
 import {OrderLib, Terms} from "./libraries/OrderLib.sol";
 
 /// @title EscrowExtension
-/// @notice What of {Escrow} does not fit into the size of a contract: requests, limits and views. {Escrow} deploys it and runs it by
-/// delegatecall on its own storage, so {IEscrow} is the manual of this too. Called directly it acts on its own storage, which
-/// is empty and holds nothing. Unaudited.
+/// @notice The calls of {Escrow} that are made seldom, because a contract may not be larger: fees, releases, operators, nonces and
+/// views. {Escrow} deploys it and runs its code by delegatecall on the storage of {Escrow}, so {IEscrow} is the manual of
+/// this too. Called directly it acts on its own storage, where nobody has a balance. Unaudited.
 contract EscrowExtension is EscrowBase {
     using LimitLib for uint256;
     using OrderLib for StandardOrder;
@@ -140,7 +139,7 @@ contract EscrowExtension is EscrowBase {
         return (hex"0f", "EscrowV0", "1", block.chainid, address(this), 0, new uint256[](0));
     }
 
-    /// @dev {Escrow} keeps it; nothing here is worth that.
+    /// @dev Computed for each call. {Escrow} has it from its constructor.
     function _domain() internal view override returns (bytes32) {
         return OrderLib.domainSeparator();
     }

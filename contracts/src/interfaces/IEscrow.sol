@@ -396,6 +396,7 @@ interface IEscrow is IEscrowBase, IAttester {
     function signerOf(bytes32 structHash, bytes calldata signature) external view returns (bytes32 digest, address key);
     /// @notice Unix seconds at which the order was opened; 0 of an order that was not, or that was settled.
     function openedAt(bytes32 orderId) external view returns (uint256);
+
     /// @notice Same chain, from inventory, in one transaction: takes the inputs, pays every output from its LP's ledger balance,
     /// credits the inputs to the LPs. Anyone may call. Until fillDeadline, that second included. The order is 0xe2 and names this
     /// escrow as its oracle, here and in `settleThrough`.
@@ -411,7 +412,7 @@ interface IEscrow is IEscrowBase, IAttester {
     /// @notice Takes the inputs from the caller, who is the order's user. Before fillDeadline.
     function open(StandardOrder calldata order) external;
     /// @notice Takes the inputs from `sponsor` in the way the first byte of `signature` says. Before fillDeadline. Not for a 0xe2
-    /// order that names this escrow as its oracle, nor for one that somebody else than its user sponsors.
+    /// order that names this escrow as its oracle. The sponsor of any other 0xe2 order is its user.
     function openFor(StandardOrder calldata order, address sponsor, bytes calldata signature) external;
 
     /// @notice Delivers one output. Paid from the solver's ledger balance when the caller is the solver or its operator and that
