@@ -23,8 +23,6 @@ const files = ['QuoteBond.sol', ...libraries, 'EscrowExtension.sol', 'LpAccount.
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
-  // No contract calls it: it says for the proof of the ledger what an entry holds, and that refutes it.
-  'fees: return entry * FEES;',
   // Relay fees are on the first input alone, and no other fee is above its slice.
   'checkSettle: for (uint256 j; j < order.inputs.length && j < 1; ++j) {',
   '_open: for (uint256 j; j < order.inputs.length && j < 1; ++j) {',

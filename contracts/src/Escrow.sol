@@ -181,7 +181,7 @@ contract Escrow is EscrowBase, IEscrow, IERC5267 {
     {
         limited = _operators[account][operator] == LIMITED;
         uint256 limit = _limits[account][operator][token];
-        return (limited, limit >> 160, uint32(limit >> 128), uint32(limit >> 96), uint96(limit));
+        return (limited, limit.most(), limit.window(), limit.since(), limit.spent());
     }
 
     /* SAME CHAIN */

@@ -105,7 +105,7 @@ abstract contract EscrowBase is IEscrowBase {
     /* LEDGER */
 
     function balanceOf(address account, address token) public view returns (uint256) {
-        return uint128(_ledger[account][token]);
+        return LedgerLib.balance(_ledger[account][token]);
     }
 
     /// @param amounts For the balance and, above FEES, the fees beside it. Reverts when the fees no longer fit, until they are

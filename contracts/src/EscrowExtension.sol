@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {EscrowBase} from "./EscrowBase.sol";
 import {IEscrow, MandateOutput, OrderStatus, StandardOrder} from "./interfaces/IEscrow.sol";
+import {LedgerLib} from "./libraries/LedgerLib.sol";
 import {LimitLib} from "./libraries/LimitLib.sol";
 import {OrderLib, Terms} from "./libraries/OrderLib.sol";
 
@@ -40,13 +41,13 @@ contract EscrowExtension is EscrowBase {
 
     function collectFees(address account, address token) external locked returns (uint256 amount) {
         amount = feesOf(account, token);
-        _ledger[account][token] -= amount << FEES;
+        _ledger[account][token] -= LedgerLib.pack(0, amount);
         _credit(feeRecipient, token, amount);
         emit IEscrow.FeesCollected(account, token, amount);
     }
 
     function feesOf(address account, address token) public view returns (uint256) {
-        return _ledger[account][token] >> FEES;
+        return LedgerLib.fees(_ledger[account][token]);
     }
 
     /* OPERATORS AND NONCES */

@@ -27,8 +27,9 @@ enum Fade {
 /// On one chain (`claim`, `settleOrClaim`): order, the user's signature and the LP's commitment are shown while the order could still
 /// be settled, and one of the first three reasons of {Fade} holds of all outputs of the LP together, delivered in their
 /// order: what another LP of the order delivers into the LP's balance before counts. What nobody could settle is not
-/// covered: `claim` asks the escrow. Whoever has promised no more than its balance and its operator's limit, and revokes an operator after the deadlines of what it signed, cannot be claimed against: both fall by the LP's own signatures
-/// and calls alone. Tokens that pause or refuse are no reason. What the LP traded away is no excuse.
+/// covered: `claim` asks the escrow. Whoever has promised no more than its balance and its operator's limit, and revokes an
+/// operator after the deadlines of what it signed, cannot be claimed against: both fall by the LP's own signatures and
+/// calls alone. Tokens that pause or refuse are no reason. What the LP traded away is no excuse.
 ///
 /// Across chains (`claimUnfilled`): the order was refunded on this chain, its origin, and was opened at least the LP's `fillWindow`
 /// before its fillDeadline. This chain cannot see why it was not filled, so the LP says by `setTerms` what it answers for: nothing

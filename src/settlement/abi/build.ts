@@ -26,52 +26,52 @@ export const builds = {
   },
   "runtime": {
    "start": 737,
-   "length": 22108
+   "length": 22131
   },
   "immutables": {
    "EXTENSION": [
-    6493,
-    13961
+    6513,
+    13981
    ],
    "MAX_FEE_BPS": [
-    1935,
-    17958
+    1955,
+    17978
    ],
    "MIN_PROOF_WINDOW": [
-    2648,
-    4306,
-    5527
+    2668,
+    4326,
+    5547
    ],
    "PERMIT2": [
-    5093,
-    12344,
-    19016
+    5113,
+    12364,
+    19036
    ],
    "WITHDRAWAL_DELAY": [
-    1810,
-    8212,
-    17519
+    1830,
+    8232,
+    17539
    ],
    "WITHDRAWAL_WINDOW": [
     1189,
-    1762,
-    5187
+    1782,
+    5207
    ],
    "_deploymentChainId": [
-    21304
+    21324
    ],
    "_deploymentDomain": [
-    21342
+    21362
    ],
    "feeRecipient": [
-    6561,
-    6885
+    6581,
+    6905
    ]
   },
   "sources": {
-   "contracts/src/Escrow.sol": "0x50f6fc6c52b6d08c1c603386754bf0474a0e43bcf6dbadb6a6470e3d5d75b17d",
-   "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
-   "contracts/src/EscrowExtension.sol": "0xa9daa2585e0210abf8abeda78f4799e9cedef2e1464dedc27c8f693dc8eac40c",
+   "contracts/src/Escrow.sol": "0x530d8b4bacc7457af9354dce9fba983b795fbf76ad6ad0bff622d7ff7c3ae1a9",
+   "contracts/src/EscrowBase.sol": "0xf4e96889b862b9b24137d8532419fc11031252275cabf6c0396fec6df8c056b4",
+   "contracts/src/EscrowExtension.sol": "0x74598fef9def7e1db96e8b961002220bf32d44f29a49a363e159765c2f0d7426",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/ICallbacks.sol": "0x029ab943fb4f67d6916129309d194008d746da0d00e38378d98e6fe3e0dfd277",
    "contracts/src/interfaces/IERC3009.sol": "0xf13de393299cb5615dad502bf087d523d1fa3a41a5ad4c53b8cf085fa65e3663",
@@ -127,7 +127,7 @@ export const builds = {
   },
   "runtime": {
    "start": 363,
-   "length": 10224
+   "length": 10219
   },
   "immutables": {
    "MAX_FEE_BPS": [
@@ -138,23 +138,23 @@ export const builds = {
     3725
    ],
    "PERMIT2": [
-    5987
+    5989
    ],
    "WITHDRAWAL_DELAY": [
-    6796
+    6791
    ],
    "WITHDRAWAL_WINDOW": [
-    6046,
-    7831
+    6048,
+    7826
    ],
    "feeRecipient": [
-    6331,
-    6521
+    6333,
+    6516
    ]
   },
   "sources": {
-   "contracts/src/EscrowBase.sol": "0xb35de89c0b59f58c7f02c538ff149e7466d01beffca668e8cfc0b88b82f1f5e6",
-   "contracts/src/EscrowExtension.sol": "0xa9daa2585e0210abf8abeda78f4799e9cedef2e1464dedc27c8f693dc8eac40c",
+   "contracts/src/EscrowBase.sol": "0xf4e96889b862b9b24137d8532419fc11031252275cabf6c0396fec6df8c056b4",
+   "contracts/src/EscrowExtension.sol": "0x74598fef9def7e1db96e8b961002220bf32d44f29a49a363e159765c2f0d7426",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x9eb2002d9adde5325048083f766b2bbca227cbc8a52a3a86c13274d280844bd6",
    "contracts/src/libraries/FeeLib.sol": "0xcba723c459d0ebb39508d687f6c85b8384623ac6bf9ae766b177e1ea69d8d8c5",
@@ -321,7 +321,7 @@ export const builds = {
    "contracts/src/QuoteBond.sol": "0x1bd2e51e6812cdf1b9eb6070939f82b9f2ba661a96755dd20ac90e9df1dbea8a",
    "contracts/src/interfaces/IAttester.sol": "0xd7ca645fb027f7c6eb856a9ff5a0eb8d76aba4ebce7c693de77f4dc1d7313f91",
    "contracts/src/interfaces/IEscrow.sol": "0x9eb2002d9adde5325048083f766b2bbca227cbc8a52a3a86c13274d280844bd6",
-   "contracts/src/interfaces/IQuoteBond.sol": "0xa8b744006370926fbcc2bb5ef1edd02ab75ebdfcd304108314d7b5f260f75dd9",
+   "contracts/src/interfaces/IQuoteBond.sol": "0x021a965277b39dbd5408fbb82d0f7beb45d2cca0e8eaf3a68e3239d18af29b26",
    "contracts/src/libraries/BondLib.sol": "0xc5842b987f125992eb3b56025ba9a26385cf7fb7889d47b8718b3a8bb2545c2d",
    "contracts/src/libraries/OrderLib.sol": "0x81e1daeaa924bdf6c8df98567e5aa555926e6f3fcf3f9a6d657eb7c3848cb1fa",
    "contracts/src/libraries/SignatureLib.sol": "0xa5731f2b3d21eed56ee5213858dd54ea271c23061c054883985ea5c08e671dd8",
@@ -665,7 +665,7 @@ export const builds = {
    "contracts/src/interfaces/IBridges.sol": "0x370e6bf5a22d8641bef50383fce99ee3600e9fe74b3bb80f34369ddcec74bc87",
    "contracts/src/interfaces/IEscrow.sol": "0x9eb2002d9adde5325048083f766b2bbca227cbc8a52a3a86c13274d280844bd6",
    "contracts/src/interfaces/ILpAccount.sol": "0xccbca5db3e90d7150984e7348cf5f5f81a9078f131061bed7885d6083712c658",
-   "contracts/src/interfaces/IQuoteBond.sol": "0xa8b744006370926fbcc2bb5ef1edd02ab75ebdfcd304108314d7b5f260f75dd9",
+   "contracts/src/interfaces/IQuoteBond.sol": "0x021a965277b39dbd5408fbb82d0f7beb45d2cca0e8eaf3a68e3239d18af29b26",
    "contracts/src/libraries/DayLimitLib.sol": "0x9309302c90f6310b4b47a61e615cfda75d60744932bcdaa75087a3fb26965bc7",
    "contracts/src/libraries/TokenLib.sol": "0xcc117d7099494d3043199b473c5330156d29525c4757d0456665f894e9dfb5e0",
    "node_modules/@openzeppelin/contracts/interfaces/IERC1271.sol": "0x66c7ec42c6c43712be2107a50ab4529379bc76a632b425babec698d9da921ac6",
